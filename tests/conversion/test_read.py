@@ -134,6 +134,16 @@ def test_a_run_is_read_with_its_qrels():
         xmceval.read("qrels", truth="qrels", kind="truth")
 
 
+def test_rows_with_ids_are_read_in_the_order_of_the_truth():
+    """They were read in the order of the file, so that they belonged to other rows of the truth."""
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = pandas.DataFrame({"id": [f"row{i}" for i in range(12)], "labels": [[i] for i in range(12)]})
+    rows.to_parquet("t.parquet")
+    rows.iloc[::-1].to_parquet("p.parquet", index=False)
+    assert xmceval.read("p.parquet", truth="t.parquet").toarray().tolist() == np.eye(12).tolist()
+    assert xmceval.score("t.parquet", "p.parquet", metrics="P@1")["P@1"] == 1
+
+
 def test_what_was_noticed_is_a_warning():
     sparse.save_npz("s.npz", sparse.csr_matrix([[0.5, 0, 1], [0, 1, 0]]))
     with pytest.warns(XmcevalWarning, match="dropped 1 entry in extra column 2"):

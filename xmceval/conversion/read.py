@@ -11,9 +11,9 @@ from scipy import sparse
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
 from xmceval.files.formats import BOTH
-from xmceval.files.io.paths import MAX_LINE
-from xmceval.files.open import check_kind, open_either, open_source, open_truth
-from xmceval.files.opened import Opened, Request, Role
+from xmceval.files.io.paths import MAX_LINE, to_path
+from xmceval.files.open import check_kind, open_either
+from xmceval.files.opened import Opened, Role
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
@@ -23,6 +23,8 @@ from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import results_in_order
 from xmceval.rows.width import Width
+from xmceval.scoring.options import Options
+from xmceval.scoring.setup.inputs import open_scores, open_truth
 
 
 def read(
@@ -44,7 +46,8 @@ def read(
     kind : {"truth", "scores"}, optional
         What it holds; by default its content decides. Lists of labels, which may be either, are refused without it.
     truth : path, optional
-        The truth that predictions are for. A TREC run needs its qrels, which number its queries and documents.
+        The truth that predictions are for, and whose rows they are put in the order of, if both have ids. A TREC run
+        needs its qrels, which number its queries and documents.
     n_labels : int, optional
         The number of labels; default that of `truth` or `labels`, else what the file declares, else the largest
         label + 1.
@@ -97,28 +100,20 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
     names = None if labels is None else read_names(labels)
-    are_all_ids = None if n_labels is None else True
+    options = Options(n_labels=n_labels, max_line=max_line)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     if truth is None:
-        opened = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)
+        are_all_ids = None if options.n_labels is None else True
+        opened = judged = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)
     else:
         check_kind(kind)
         if kind == "truth":
             raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
-        of_truth = open_truth(truth, names=names, max_line=max_line)
-        n_rows, n_labels = of_truth.source.n_rows, of_truth.source.n_labels if n_labels is None else n_labels
-        request = Request(
-            "scores",
-            names,
-            n_rows,
-            n_labels,
-            of_truth.judgments,
-            of_truth.by_row,
-            max_line=max_line,
-            are_all_ids=are_all_ids,
-        )
-        opened = open_source(path, request)
-    _refuse_numbered(opened.judgments if truth is None else of_truth.judgments)
+        judged = open_truth(to_path(truth), options, names=names)
+        n_labels = judged.source.n_labels if n_labels is None else n_labels
+        width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
+        opened = open_scores(to_path(path), judged, options, width)
+    _refuse_numbered(judged.judgments)
     if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
         raise UsageError(
             f"{path}: lists of labels may be true labels or rankings (hint: pass {argument('kind', 'truth')} or "

@@ -370,6 +370,9 @@ def test_names_of_labels_are_their_number(tmp_path):
     (file,) = xmceval.inspect("t", labels="names").files
     assert (file.n_labels, file.largest_label) == (4, 2)
     assert "2 rows · 4 labels (as given) · 3 entries" in str(xmceval.inspect("t", labels="names"))
+    (tmp_path / "p").write_text("0:0.5\n1:0.5\n")
+    (pair,) = xmceval.inspect(["t", "p"], labels="names", train="t").pairs
+    assert pair.warnings == ("t has as many rows and entries as the training labels: is it the training set?",)
     assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in str(xmceval.inspect(_lists("0\n2\n")))
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.open import open_truth
+from xmceval.files.sidecars.label_names import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.metrics.names import parse
@@ -63,9 +64,9 @@ class Training(NamedTuple):
     n_entries: int
 
     @classmethod
-    def of(cls, path: str | Path, *, max_line: int, threads: int | None) -> Training:
-        """Count the training labels of a file."""
-        source = open_truth(path, max_line=max_line).source
+    def of(cls, path: str | Path, names: Names | None, *, max_line: int, threads: int | None) -> Training:
+        """Count the training labels of a file, which may have names."""
+        source = open_truth(path, names=names, max_line=max_line).source
         width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
         counts = count_labels(source, width=width, threads=threads)
         n_labels = width.n_labels if width.is_known else counts.n_labels

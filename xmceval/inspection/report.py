@@ -327,7 +327,7 @@ def inspect(
             first = inspect_one(others[0], kind="truth")  # lists can be either
             inspections[0] = replace(first, why="the first of several files, as in score")
         truth = next((file for file in inspections if file.kind == "truth"), None)
-        training = None if train is None else Training.of(train, max_line=max_line, threads=threads)
+        training = None if train is None else Training.of(train, names, max_line=max_line, threads=threads)
         options = {"filter": filter, "n_labels": n_labels, "labels": labels, "max_line": max_line, "threads": threads}
         pairs = [inspect_pair(truth, file, training, **options) for file in inspections if truth and file is not truth]
         return InspectionReport(tuple(inspections), tuple(pairs), states)

@@ -144,6 +144,15 @@ def test_rows_with_ids_are_read_in_the_order_of_the_truth():
     assert xmceval.score("t.parquet", "p.parquet", metrics="P@1")["P@1"] == 1
 
 
+def test_a_label_beyond_the_truth_is_refused_with_what_declares_their_number():
+    save("t", "1 4\n0:1\n")
+    save("s", "4:0.5 1:0.25\n")
+    with pytest.raises(DataError, match=r"s:1: label 4 is outside 0\.\.3 \(t has 4 labels; labels are 0-based\)"):
+        xmceval.read("s", truth="t")
+    with pytest.raises(DataError, match=r"s:1: label 4 is outside 0\.\.3 \(names has 4 labels; labels are 0-based\)"):
+        xmceval.read("s", labels="names")
+
+
 def test_what_was_noticed_is_a_warning():
     sparse.save_npz("s.npz", sparse.csr_matrix([[0.5, 0, 1], [0, 1, 0]]))
     with pytest.warns(XmcevalWarning, match="dropped 1 entry in extra column 2"):

@@ -101,7 +101,8 @@ def open_rows(
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
     names = None if labels is None else read_names(labels)
     options = Options(n_labels=n_labels, max_line=max_line)
-    n_labels = len(names) if n_labels is None and names is not None else n_labels
+    width = Width() if names is None else Width(len(names), f"{names.source} has")
+    width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth is None:
         are_all_ids = None if options.n_labels is None else True
         opened = judged = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)
@@ -110,8 +111,8 @@ def open_rows(
         if kind == "truth":
             raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
         judged = open_truth(to_path(truth), options, names=names)
-        n_labels = judged.source.n_labels if n_labels is None else n_labels
-        width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
+        if not width.is_known and judged.source.n_labels is not None:
+            width = Width(judged.source.n_labels, f"{judged.source.name} has")
         opened = open_scores(to_path(path), judged, options, width)
     _refuse_numbered(judged.judgments)
     if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
@@ -120,7 +121,7 @@ def open_rows(
             f"{argument('kind', 'scores')})"
         )
     _refuse_wide(opened.source)
-    return opened, Width.of(opened.source, n_labels)
+    return opened, width if width.is_known else Width.of(opened.source)
 
 
 def _refuse_numbered(judgments: Judgments | None) -> None:

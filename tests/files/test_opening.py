@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from support.files import LEGACY, PREDS, QRELS, RUN, TRUTH, matrix, open_scores, write
 
 from xmceval.errors import DataError
-from xmceval.files.formats import FORMATS
-from xmceval.files.open import SIGNED, TEXT_FORMATS, open_either, open_truth
+from xmceval.files.open import SIGNED, open_either, open_truth
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Scratch
 
@@ -126,5 +125,7 @@ def test_wrong_label_names_are_reported(text):
     assert str(caught.value) == NAMES[text]
 
 
-def test_formats_of_text_have_names_of_formats():
-    assert {form.name for form in TEXT_FORMATS} < FORMATS.keys()
+def test_names_that_begin_with_a_hash_are_no_comments_even_where_all_do():
+    names = read_names(write("n", "#a\n#b\n"))
+    rows, _ = rows_of(open_truth(write("x", "#a #b\n#b"), names=names).source)
+    assert rows == [[(0, 1.0), (1, 1.0)], [(1, 1.0)]]

@@ -17,10 +17,11 @@ from support.recipes import GUIDES, find_code, run, split_parts
 
 import xmceval
 from xmceval.files.formats import FORMATS
-from xmceval.files.open import open_truth
+from xmceval.files.open import READINGS, open_truth
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.tables.columns import NAMES
 from xmceval.files.text.grammars import GRAMMARS
+from xmceval.files.text.source import KINDS
 
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -161,6 +162,13 @@ def test_every_format_has_an_example_and_every_grammar_a_format():
     assert {row[0] for row in FILES} | {"frame"} == set(FORMATS)  # frames are in memory
     assert set(GRAMMARS) <= set(FORMATS)
     assert len({form.title for form in FORMATS.values()}) == len(FORMATS)
+
+
+def test_the_page_says_how_text_is_told_apart_in_the_order_in_which_it_is():
+    rows = [[cell.replace("`", "") for cell in row] for row in tables_of(PARTS["How text is told apart"])[0]]
+    assert rows == [[form.name, form.title, form.evidence] for form in FORMATS.values() if form.evidence]
+    order = dict.fromkeys([*(reading.name for reading in READINGS), *(kind for kind, _ in KINDS if kind in FORMATS)])
+    assert [name for name, *_ in rows] == [*order, "tabbed-names", "comma-names"]
 
 
 def test_columns_are_known_by_the_names_of_the_page():

@@ -17,33 +17,35 @@ class Format:
     name: str  # how users and messages call it
     title: str  # how readers begin to describe a file of it
     holds: tuple[str, ...]  # what such files are passed as
+    evidence: str = ""  # what shows it in a text file, where none of those above it is shown
 
 
 IN_MEMORY = Format("memory", "matrix in memory", BOTH)
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        each.name: each
-        for each in (
-            Format("pairs", "rows of idx:value", BOTH),
-            Format("labels", "rows of label,label feature:value", (TRUTH,)),
-            Format("ids", "lists of label ids", BOTH),
-            Format("scored", "rows of tab-separated 'label score'", (SCORES,)),
-            Format("names", "lists of label names", BOTH),
-            Format("tabbed-names", "tab-separated lists of label names", BOTH),
-            Format("comma-names", "lists of label names between commas", BOTH),
-            Format("fasttext", "rows of __label__name", BOTH),
-            Format("fasttext-lists", "lists of __label__name", BOTH),
-            Format("json", "JSON lines", BOTH),
-            Format("json-queries", "JSON by query and document", BOTH),
-            Format("csv", "table with a header line", BOTH),
+        form.name: form
+        for form in (
+            # Text: READINGS asks for them in this order, and KINDS for those of rows.
+            Format("run", "TREC run", (SCORES,), "most lines are of query, Q0, document, rank and score"),
+            Format("beir", "BEIR", BOTH, "the first line is query-id, corpus-id and score, between tabs"),
+            Format("qrels", "TREC qrels", (TRUTH,), "most lines are of query, 0, document and grade"),
+            Format("json-queries", "JSON by query and document", BOTH, "an object of objects, or lines of query_id"),
+            Format("csv", "table with a header line", BOTH, "the first line has known names of columns"),
+            Format("short-run", "run without a header", (SCORES,), "query, document and number, beside truth by query"),
+            Format("json", "JSON lines", BOTH, "the first line begins with { or ["),
+            Format("fasttext-lists", "lists of __label__name", BOTH, "all words begin with __label__"),
+            Format("fasttext", "rows of __label__name", BOTH, "some words begin with __label__"),
+            Format("pairs", "rows of idx:value", BOTH, "a row begins with a number and a colon"),
+            Format("labels", "rows of label,label feature:value", (TRUTH,), "a row begins with ids before a feature"),
+            Format("scored", "rows of tab-separated 'label score'", (SCORES,), "a row has pairs of an id and a number"),
+            Format("ids", "lists of label ids", BOTH, "rows have only whole numbers"),
+            Format("names", "lists of label names", BOTH, "any other words, with --labels"),
+            Format("tabbed-names", "tab-separated lists of label names", BOTH, "the same between tabs"),
+            Format("comma-names", "lists of label names between commas", BOTH, "numbers that are names in --labels"),
             Format("parquet", "Parquet", BOTH),
             Format("arrow", "Arrow", BOTH),
             Format("frame", "table", BOTH),
-            Format("qrels", "TREC qrels", (TRUTH,)),
-            Format("beir", "BEIR", BOTH),
-            Format("run", "TREC run", (SCORES,)),
-            Format("short-run", "run without a header", (SCORES,)),
             Format("npz", "npz, scipy.sparse", BOTH),
             Format("npz-arrays", "npz arrays", (SCORES,)),
             Format("npy-pair", "npy pair", (SCORES,)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,15 +15,15 @@ from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
 from xmceval.files.io.inputfiles import stored_at, take_pipe
 from xmceval.files.io.paths import MAX_LINE, to_path
-from xmceval.files.io.streams import quote, read_first_bytes
-from xmceval.files.opened import HEAD_BYTES, Head, Opened, Request, Role
-from xmceval.files.ranking.detect import find_beir, find_json, find_qrels, find_run, find_short_run
+from xmceval.files.io.streams import quote
+from xmceval.files.opened import Head, Opened, Request, Role
+from xmceval.files.ranking.detect import find_beir, find_by_query, find_qrels, find_run, find_short_run
 from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.judgments import LineColumns
 from xmceval.files.ranking.lines import QuerySource, line_file
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
-from xmceval.files.text.source import open_text
+from xmceval.files.text.source import BLANK, TextLayout, find_fasttext, find_json, find_rows, open_text
 
 if TYPE_CHECKING:
     from xmceval.files.tables.open import HeaderLine
@@ -97,7 +99,12 @@ def open_either(
     truth, scores = (
         Request(role, names, max_line=max_line, is_alone=is_alone, are_all_ids=are_all_ids) for role in ROLES
     )
-    if kind == "truth" or (kind is None and _is_json_truth(path)):
+    if kind is None:
+        with suppress(DataError):  # of a pair of npy files by their stem, or what opening reports
+            content = Head.of(path).content.removeprefix(signatures.UTF8_BOM).lstrip()
+            if content.startswith(b"{") and _TARGETS.search(content):  # truth, even if some lines are wrong
+                kind = "truth"
+    if kind == "truth":
         return _open(path, truth)
     try:
         return _open(path, scores)
@@ -108,15 +115,6 @@ def open_either(
             return _open(path, truth)
         except DataError:
             raise error from None
-
-
-def _is_json_truth(path: Path) -> bool:
-    """Return whether a file has JSON lines of true labels, even if some of them are wrong."""
-    try:
-        head = read_first_bytes(path, HEAD_BYTES).removeprefix(signatures.UTF8_BOM).lstrip()
-    except DataError:  # a pair of npy files by their stem, or an error that opening reports
-        return False
-    return head.startswith(b"{") and _TARGETS.search(head) is not None
 
 
 def _open(path: Path, request: Request) -> Opened:
@@ -151,12 +149,22 @@ def _open_signed(head: Head, request: Request) -> Opened | None:
 
 
 def _open_text(head: Head, request: Request) -> Opened:
-    """Open a text file as the first of the formats whose evidence it has."""
-    _refuse_pages(head)
-    for _, find_evidence, read in TEXT_FORMATS:
-        evidence = find_evidence(head, request)
+    """Open a text file as the first of the formats whose evidence it has, or else as rows of some kind."""
+    content = head.content[head.start :].lstrip()
+    if content[: max(map(len, signatures.PAGES))].lower().startswith(signatures.PAGES):
+        titled = _TITLE.search(content)
+        title = f", titled {quote(b' '.join(titled[1].split()))}" if titled else ""
+        raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
+    for reading in READINGS:
+        evidence = reading.find(head, request)
         if evidence is not None:
-            return read(head, request, evidence)
+            return reading.open(head, request, evidence)
+    refuse_graded_features(head, request)
+    if _may_have_header(head):
+        from xmceval.files.tables.open import refuse_header
+
+        refuse_header(head, request)
+    refuse_headerless(head, request)
     return _open_rows(head, request)
 
 
@@ -194,42 +202,37 @@ def _open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
     return open_csv(head, request, header)
 
 
-def _open_rows(head: Head, request: Request) -> Opened:
-    """Open any other text as rows of labels; what looks like them and is not is refused first."""
-    refuse_graded_features(head, request)
-    if _may_have_header(head):
-        from xmceval.files.tables.open import refuse_header
-
-        refuse_header(head, request)
-    refuse_headerless(head, request)
+def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -> Opened:
+    """Open rows of labels, whose layout a mark has shown, or else is inferred."""
     if request.are_scores:
         refuse_decimals(head)
-    return open_text(head, request)
+    if b"\0" in head.lines[0]:
+        raise DataError(f"{head.path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
+    if b"\r" in head.lines[0].rstrip():
+        raise DataError(f"{head.path}: its lines end with carriage returns only; expected newlines")
+    if head.is_whole and not head.content[head.start :].strip():
+        raise DataError(f"{head.path}: {BLANK}")
+    return open_text(head, request, layout or find_rows(head, request.names))
 
 
-class TextFormat(NamedTuple):
+class Reading(NamedTuple):
     """A format of text that its head shows."""
 
     name: str
-    find_evidence: Callable[[Head, Request], Any]  # returns what shows the format, None in other text
-    read: Callable[[Head, Request, Any], Opened]  # opens a file, given the evidence
+    find: Callable[[Head, Request], Any]  # returns what shows the format, None in other text
+    open: Callable[[Head, Request, Any], Opened]  # opens a file, given the evidence
 
 
-# The first whose evidence a file has is its format. Any other text is read as rows, whose layout is inferred.
-TEXT_FORMATS = (
-    TextFormat("run", find_run, _open_lines),
-    TextFormat("beir", lambda head, _: find_beir(head), _open_lines),
-    TextFormat("qrels", find_qrels, _open_lines),
-    TextFormat("json-queries", lambda head, _: find_json(head), _open_json),
-    TextFormat("csv", _find_header, _open_csv),
-    TextFormat("short-run", find_short_run, _open_lines),
+# The first whose evidence a file has is its format; FORMATS says in words what that is. Any other text has rows, whose
+# kind the table KINDS shows.
+READINGS = (
+    Reading("run", find_run, _open_lines),
+    Reading("beir", find_beir, _open_lines),
+    Reading("qrels", find_qrels, _open_lines),
+    Reading("json-queries", find_by_query, _open_json),
+    Reading("csv", _find_header, _open_csv),
+    Reading("short-run", find_short_run, _open_lines),
+    Reading("json", find_json, _open_rows),
+    Reading("fasttext-lists", partial(find_fasttext, are_lists=True), _open_rows),
+    Reading("fasttext", partial(find_fasttext, are_lists=False), _open_rows),
 )
-
-
-def _refuse_pages(head: Head) -> None:
-    """Refuse a page, such as a server's message that was downloaded instead of data."""
-    content = head.content.removeprefix(signatures.UTF8_BOM).lstrip()
-    if content[: max(map(len, signatures.PAGES))].lower().startswith(signatures.PAGES):
-        found = _TITLE.search(content)
-        title = f", titled {quote(b' '.join(found[1].split()))}" if found else ""
-        raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")

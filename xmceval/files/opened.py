@@ -91,10 +91,15 @@ class Head:
         content = read_first_bytes(path, HEAD_BYTES)
         return cls(path, content, is_whole=len(content) < HEAD_BYTES)
 
+    @property
+    def start(self) -> int:
+        """Where the text begins: after a byte order mark."""
+        return len(UTF8_BOM) if self.content.startswith(UTF8_BOM) else 0
+
     @cached_property
     def lines(self) -> list[bytes]:
         """The whole lines of text, without a byte order mark; a single line may be the beginning of one."""
-        lines = self.content.removeprefix(UTF8_BOM).split(b"\n")
+        lines = self.content[self.start :].split(b"\n")
         return lines if self.is_whole or len(lines) == 1 else lines[:-1]
 
     @property

@@ -85,15 +85,15 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
     def exists(self) -> bool:
         """Return whether there is such a file or folder."""
-        return self.remote.exists
+        return bool(self.remote.info)
 
     def is_dir(self) -> bool:
         """Return whether it is a folder."""
-        return self.remote.exists and self.remote.is_folder
+        return self.remote.info.get("type") == "directory"
 
     def is_file(self) -> bool:
         """Return whether it is a file."""
-        return self.remote.exists and not self.remote.is_folder
+        return self.exists() and not self.is_dir()
 
 
 def is_address(name: str) -> bool:

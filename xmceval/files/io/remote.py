@@ -52,28 +52,27 @@ class RemoteFile:
         except ImportError:
             hint = "(hint: pip install 'xmceval[remote]')"
             raise DataError(f"{shown(address)}: remote files need the package fsspec {hint}") from None
+        options = {}
+        if self.protocol in WEB:  # aiohttp would end every request after five minutes, but none that is silent
+            from aiohttp import ClientTimeout
+            from fsspec.config import conf
+
+            timeout = ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
+            options = {"client_kwargs": {"timeout": timeout, **conf.get(self.protocol, {}).get("client_kwargs", {})}}
         with self._explaining():
-            self.system, self.name = url_to_fs(address, **_options_of(self.protocol))
+            self.system, self.name = url_to_fs(address, **options)
 
     @cached_property
     def info(self) -> dict[str, Any]:
-        """The metadata of the file in its store."""
-        with self._explaining():
-            self.system.invalidate_cache(self.name)
-            return dict(self.system.info(self.name))
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is such a file or folder."""
+        """The metadata of the file in its store; none if there is no such file."""
         try:
-            return bool(self.info)
+            with self._explaining():
+                self.system.invalidate_cache(self.name)
+                info = dict(self.system.info(self.name))
         except MissingError:
-            return False
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder."""
-        return self.info.get("type") == "directory" or (self.protocol in WEB and self.name.endswith("/"))
+            return {}
+        is_folder = self.protocol in WEB and self.name.endswith("/")
+        return {**info, "type": "directory"} if is_folder else info
 
     def match(self) -> list[str]:
         """Return the addresses of the files that match this one, a pattern."""
@@ -86,7 +85,9 @@ class RemoteFile:
     @cached_property
     def copy(self) -> Copy:
         """A temporary file with the bytes."""
-        if self.is_folder:
+        if not self.info:
+            raise MissingError(f"{shown(self.address)}: no such file")
+        if self.info.get("type") == "directory":
             raise DataError(f"{shown(self.address)}: is a directory; expected a file")
         tags = [str(self.info[tag]) for tag in TAGS if self.info.get(tag)]
         key = (self.address, self.info.get("size"), *tags)
@@ -156,6 +157,7 @@ class RemoteFile:
         text = redacted(" ".join(text.split()), self.address)[:200]
         status = next((link.status for link in chain if hasattr(link, "status")), None)
         text = text if status is None else f"status {status}, {text}"
+        missing = chain[-1:] if self.protocol in WEB else chain  # in the web all is a missing file at first
         if "timeout" in names:
             problem = f"no answer within {PATIENCE:.0f} seconds (hint: check the address and the network)"
         elif _NOWHERE.search(names):
@@ -164,10 +166,7 @@ class RemoteFile:
             hint = "check that the address is public, or has its token or signature"
             hint = hint if self.protocol in WEB else f"set the credentials as fsspec expects them for {self.protocol}"
             problem = f"access is denied ({text}) (hint: {hint})"
-        elif status in {404, 410} or any(
-            isinstance(link, FileNotFoundError)
-            for link in (chain[-1:] if self.protocol in WEB else chain)  # in the web all is a missing file at first
-        ):
+        elif status in {404, 410} or any(isinstance(link, FileNotFoundError) for link in missing):
             return MissingError(f"{shown(self.address)}: no such file")
         elif what == "read" and getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             problem = f"cannot be copied to a temporary file: {text} (hint: set TMPDIR)"
@@ -179,14 +178,3 @@ class RemoteFile:
         else:
             problem = f"cannot be {what} ({text})"
         return DataError(f"{shown(self.address)}: {problem}")
-
-
-def _options_of(protocol: str) -> dict[str, Any]:
-    """Return the options of a store: aiohttp would end every request after five minutes, but none that is silent."""
-    if protocol not in WEB:
-        return {}
-    from aiohttp import ClientTimeout
-    from fsspec.config import conf
-
-    timeout = ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
-    return {"client_kwargs": {"timeout": timeout, **conf.get(protocol, {}).get("client_kwargs", {})}}

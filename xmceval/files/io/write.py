@@ -26,12 +26,18 @@ if hasattr(os, "register_at_fork"):  # a worker that is ended must not remove th
 
 def check_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse an output that cannot be written, is an input, or exists without `force`: before any work is done."""
-    if not isinstance(path, RemotePath):
+    is_remote = isinstance(path, RemotePath)
+    if not is_remote:
         _check_folder(path)
-    if not _exists(path):
+    if not (path.exists() if is_remote else os.path.lexists(path)):  # a broken link is there too
         return
-    if any(_is_same(path, file) for value in inputs for file in find_files(to_path(value))):
-        raise UsageError(f"{path}: is an input itself, which cannot be overwritten (hint: choose another name)")
+    for file in (file for value in inputs for file in find_files(to_path(value))):
+        if is_remote or isinstance(file, RemotePath):
+            is_same = str(path) == str(file)
+        else:
+            is_same = path.exists() and file.exists() and path.samefile(file)  # also by another name or link
+        if is_same:
+            raise UsageError(f"{path}: is an input itself, which cannot be overwritten (hint: choose another name)")
     if not force:
         raise _already_exists(path)
 
@@ -82,18 +88,6 @@ def _check_folder(path: Path) -> None:
         raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise DataError(f"{path}: no permission to write to {folder}")
-
-
-def _exists(path: Path) -> bool:
-    """Return whether there is a file or a link, be it a broken one."""
-    return path.exists() if isinstance(path, RemotePath) else os.path.lexists(path)
-
-
-def _is_same(path: Path, file: Path) -> bool:
-    """Return whether an output that exists is an input, also by another name or link."""
-    if isinstance(path, RemotePath) or isinstance(file, RemotePath):
-        return str(path) == str(file)
-    return path.exists() and file.exists() and path.samefile(file)
 
 
 def _already_exists(path: Path) -> UsageError:

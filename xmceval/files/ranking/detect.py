@@ -45,7 +45,7 @@ def find_run(head: Head, request: Request) -> LineColumns | None:
     return RUN if any(len(row) > 5 for row in rows) else UNTAGGED
 
 
-def find_beir(head: Head) -> LineColumns | None:
+def find_beir(head: Head, _: Request) -> LineColumns | None:
     """Return the columns of BEIR's qrels, by their header."""
     header = head.rows[0].text if head.rows else b""
     is_beir = [field.strip().lower() for field in header.split(b"\t")] == BEIR.names.encode().split()
@@ -67,7 +67,7 @@ def find_qrels(head: Head, request: Request) -> LineColumns | None:
     return QRELS if 2 * certain > len(rows) else None
 
 
-def find_json(head: Head) -> str | None:
+def find_by_query(head: Head, _: Request) -> str | None:
     """Return how JSON has queries: as the keys of one object, or one per line; None for other text."""
     content = head.content.removeprefix(UTF8_BOM)
     if _BY_QUERY.match(content):

@@ -30,30 +30,20 @@ _ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
 NEWLINE = 0x0A
 
 
-def _expected(code: int) -> str:
+def _expected(code: int, *, has_tabs: bool) -> str:
     """Return the expectation that failed, by the error code of a kernel."""
     from xmceval.kernels.text import lines as kernel
 
+    pair = "expected tab-separated 'label score'" if has_tabs else "expected idx:value"
+    number = f"{pair}, with a number as score" if has_tabs else "expected a number after the colon"
     return {
-        kernel.NO_COLON: "expected idx:value",
-        kernel.BAD_ID: "expected a label id before the colon",
+        kernel.NO_COLON: pair,
+        kernel.BAD_ID: f"{pair}, with a label id" if has_tabs else "expected a label id before the colon",
         kernel.ID_TOO_LARGE: "expected a 0-based column number below 2^63",
-        kernel.NO_VALUE: "expected a number after the colon",
-        kernel.BAD_NUMBER: "expected a number after the colon",
+        kernel.NO_VALUE: number,
+        kernel.BAD_NUMBER: number,
         kernel.BAD_LABEL: "expected label ids separated by single commas",
     }[code]
-
-
-def _expected_scored(code: int) -> str:
-    """Return the same for rows whose separators were replaced by those of idx:value."""
-    from xmceval.kernels.text import lines as kernel
-
-    return {
-        kernel.NO_COLON: "expected tab-separated 'label score'",
-        kernel.BAD_ID: "expected tab-separated 'label score', with a label id",
-        kernel.NO_VALUE: "expected tab-separated 'label score', with a number as score",
-        kernel.BAD_NUMBER: "expected tab-separated 'label score', with a number as score",
-    }.get(code) or _expected(code)
 
 
 @dataclass(frozen=True)
@@ -66,7 +56,7 @@ class Grammar:
     is_ranked: bool = False
     # whether the last number of a header is always the number of labels, never that of predictions per row
     has_exact_header: bool = False
-    expected: Callable[[int], str] = _expected  # returns the expectation that failed, by the error code of a kernel
+    has_tabs: bool = False  # whether tabs are between labels with their scores, for messages
 
 
 @dataclass
@@ -101,7 +91,7 @@ class TextRows(StoredRows):
             hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
             name = token[:40].decode(errors="backslashreplace")
             return self.row_fault(row, unknown_name(name, self.names) + hint)
-        return self.row_fault(row, f"{self.grammar.expected(code)}, found {quote(token)}")
+        return self.row_fault(row, f"{_expected(code, has_tabs=self.grammar.has_tabs)}, found {quote(token)}")
 
     def row_fault(self, row: int, message: str) -> Fault:
         """Return the fault of a row, with its place."""
@@ -198,7 +188,7 @@ def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
     """Parse ``label,label feature:value``, without the features."""
     from xmceval.kernels.text.labels import parse_label_lists
 
-    rows, status = _room_for_labels(region, scratch), _status(scratch)
+    rows, status = _room_for_labels(region, scratch), scratch.array("status", 8, np.int64)
     parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
     _check_status(region, status)
     return _with_values_of_one(region, rows)
@@ -208,7 +198,7 @@ def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
     """Parse lists of label ids."""
     from xmceval.kernels.text.lists import parse_ids
 
-    rows, status = _room_for_labels(region, scratch), _status(scratch)
+    rows, status = _room_for_labels(region, scratch), scratch.array("status", 8, np.int64)
     parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
     _check_status(region, status)
     return rows if region.are_scores else _with_values_of_one(region, rows)
@@ -360,10 +350,6 @@ def _with_values_of_one(region: TextRows, rows: Rows) -> Rows:
     return rows
 
 
-def _status(scratch: Scratch) -> Int64:
-    return scratch.array("status", 8, np.int64)
-
-
 def _check_status(region: TextRows, status: Int64) -> list[int]:
     """Raise the fault that a kernel reported, if any; return all that it reported."""
     numbers: list[int] = status.tolist()
@@ -377,7 +363,7 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "pairs": Grammar(_parse_pairs),
         "labels": Grammar(_parse_labels, has_exact_header=True),
         "ids": Grammar(_parse_ids, is_ranked=True),
-        "scored": Grammar(_parse_scored, expected=_expected_scored),
+        "scored": Grammar(_parse_scored, has_tabs=True),
         "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
         "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),
         "comma-names": Grammar(partial(_parse_names, between="commas"), has_comments=False, is_ranked=True),

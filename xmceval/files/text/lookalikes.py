@@ -142,19 +142,15 @@ def refuse_decimals(head: Head) -> None:
         return
     are_scored = all(not _ALL_SCORED.sub(b"", row.text) for row in head.rows)
     for row in head.rows:
-        found = _find_odd_score(row.text, are_scored=are_scored)
-        if found:
-            hint = explain_decimal(found[1], is_json=found.re is _IN_JSON)
-            raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(found[1])}{hint}")
-
-
-def _find_odd_score(line: bytes, *, are_scored: bool) -> re.Match[bytes] | None:
-    """Return the first score of a line that has a percent sign or a decimal comma."""
-    if line.startswith((b"{", b"[")):
-        return _IN_JSON.search(line)
-    if are_scored:
-        return _IN_SCORED.search(line)
-    return _IN_PAIRS.search(line) or _IN_FASTTEXT.search(line)
+        if row.text.startswith((b"{", b"[")):
+            odd = _IN_JSON.search(row.text)
+        elif are_scored:
+            odd = _IN_SCORED.search(row.text)
+        else:
+            odd = _IN_PAIRS.search(row.text) or _IN_FASTTEXT.search(row.text)
+        if odd:
+            hint = explain_decimal(odd[1], is_json=odd.re is _IN_JSON)
+            raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(odd[1])}{hint}")
 
 
 def check_lists(truth: Path, scores: Path) -> None:

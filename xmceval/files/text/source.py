@@ -1,25 +1,24 @@
 """Stream text files as blocks of rows, in chunks of whole lines, one row per line.
 
-Their layout is inferred from the content: the grammar of the rows, and the sizes in a header.
+Their layout is inferred from the content: the kind of the rows, and the sizes in a header.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, Doubt, argument, counted
-from xmceval.files.formats import FORMATS, SCORES, TRUTH, Format
+from xmceval.files.formats import FORMATS, SCORES, TRUTH
 from xmceval.files.io.chunks import LineChunks, count_lines, without_comment
 from xmceval.files.io.paths import MAX_LINE
-from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import is_uncompressed, quote
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.sidecars.label_names import LARGEST_ID, Names
-from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, Grammar, TextRows, count_rows
+from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextRows, count_rows
 from xmceval.rows.block import Block
 
 LINES_LOOKED_AT = 1000  # for what marks a format
@@ -28,19 +27,7 @@ WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to dist
 
 _FEATURE = re.compile(rb"\d+:")
 
-# Ids and commas, with blanks around commas; each blank can match in one way only, so that time is linear.
-_LABELS_BEFORE_FEATURES = re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")
-
-_ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
-
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
-
-_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
-
-_SCORED = re.compile(rb"%b(?: *\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
-
-# Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
-_TABBED_PAIRS = re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")
 
 _FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
 
@@ -50,7 +37,23 @@ _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 
-_IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
+_TRIPLE = re.compile(rb"\S+[\s,]\S+[\s,]-?[0-9.]+")
+
+_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
+
+# The kinds of rows, each with the pattern of its beginning: the first that a row has is its kind. The first row shows
+# the kind of the file, but for rows of pairs and labels, and scored rows below ids, which do wherever they stand.
+KINDS = (
+    ("pairs", _FEATURE),
+    # Ids and commas, with blanks around commas; each blank can match in one way only, so that time is linear.
+    ("labels", re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")),
+    # Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
+    ("scored", re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")),
+    ("ids", re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")),
+    ("scored", re.compile(rb"%b(?: *\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))),
+    ("texts", re.compile(rb"\d+(?:,\d+)*\t")),  # label ids before a text: the kind is labels
+    ("names", re.compile(rb"")),
+)
 
 
 @dataclass(frozen=True)
@@ -67,52 +70,31 @@ class TextLayout:
     are_ids: bool = False  # whether rows have ids even if there are label names, as numbers in JSON are
     warning: str = ""  # a warning if the rows could be read in another way, or an empty string
 
-    @property
-    def format(self) -> Format:
-        """The format of the rows."""
-        return FORMATS[self.kind]
 
-    @property
-    def grammar(self) -> Grammar:
-        """The grammar of the rows."""
-        return GRAMMARS[self.kind]
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Facts about the layout, for people."""
-        header = f"header {self.header!r}" if self.header else "no header"
-        names = (f"label names from {self.names.source}",) if self.names and not self.are_ids else ()
-        return "text", self.format.title, header, *names
-
-    @property
-    def description(self) -> str:
-        """The layout in words."""
-        return ", ".join(self.facts)
-
-
-def open_text(head: Head, request: Request) -> Opened:
-    """Open a text file, of a layout that is inferred from its content."""
-    path = head.path
-    layout = _detect_layout(head, request.names)
+def open_text(head: Head, request: Request, layout: TextLayout) -> Opened:
+    """Open a text file of some layout."""
+    form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
+    facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
+    if layout.names and has_names:
+        facts.append(f"label names from {layout.names.source}")
     actual, expected = (TRUTH, SCORES) if request.are_scores else (SCORES, TRUTH)
-    if expected not in layout.format.holds:
+    if expected not in form.holds:
         row = "idx:score" if request.are_scores else "idx:value"
         raise DataError(
-            f"{path}: looks like {actual} ({layout.description}); expected {expected}, such as rows of {row}"
+            f"{head.path}: looks like {actual} ({', '.join(facts)}); expected {expected}, such as rows of {row}"
         )
-    source = TextSource(path, layout, request.are_scores, request.max_line)
-    are_lists = layout.kind == "ids" and not layout.header
-    is_ranked = layout.grammar.is_ranked
-    labels_by = "number" if layout.names is None or layout.are_ids else "name"
     return Opened(
-        source,
-        layout.format,
-        layout.facts,
+        TextSource(head.path, layout, request.are_scores, request.max_line),
+        form,
+        tuple(facts),
         request.role,
-        is_ranked=is_ranked,
-        are_lists=are_lists,
-        labels_by=labels_by,
+        is_ranked=GRAMMARS[layout.kind].is_ranked,
+        are_lists=layout.kind == "ids" and not layout.header,
+        labels_by="name" if has_names else "number",
     )
+
+
+BLANK = "has only blank lines; expected rows of idx:value"
 
 
 class Mark(NamedTuple):
@@ -137,7 +119,7 @@ class TextSource:
     def __post_init__(self) -> None:
         self.name = str(self.path)
         self.n_rows, self.n_labels = self.layout.n_rows, self.layout.n_labels
-        self.is_exact, self.dtype = self.layout.grammar.has_exact_header, None
+        self.is_exact, self.dtype = GRAMMARS[self.layout.kind].has_exact_header, None
         self._layout_warnings = [self.layout.warning] if self.layout.warning else []
         self.warnings[:] = self._layout_warnings
 
@@ -147,7 +129,7 @@ class TextSource:
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield one block per chunk."""
-        begin, grammar = self.begin, self.layout.grammar
+        begin, grammar = self.begin, GRAMMARS[self.layout.kind]
         chunks = LineChunks(self.path, self.max_line, offset=0 if begin is None else begin.offset)
         row, line, skipped = 0, self.layout.header_lines + 1, self.layout.start
         if begin is not None:
@@ -173,7 +155,7 @@ class TextSource:
             row += rows.n_rows
             line += n_lines
         if may_be_blank:
-            raise DataError(_describe_blank(self.path))
+            raise DataError(f"{self.path}: {BLANK}")
         if chunks.lacks_newline:
             warning = f"{self.name}: the last line has no newline; it was read (is the file truncated?)"
             self.warnings[:] = [*self._layout_warnings, warning]
@@ -199,61 +181,49 @@ class TextSource:
         return replace(self, begin=Mark(*place), warnings=[])
 
 
-def _detect_layout(head: Head, names: Names | None) -> TextLayout:
-    """Infer the layout of a text file from its first megabyte."""
-    path, lines = head.path, head.lines
-    start = len(UTF8_BOM) if head.content.startswith(UTF8_BOM) else 0
-    if b"\0" in lines[0]:
-        raise DataError(f"{path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
-    if b"\r" in lines[0].rstrip():
-        raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
-    if head.is_whole and not head.content[start:].strip():
-        raise DataError(_describe_blank(path))
-    kind = _find_marked_kind(path, lines)
-    if kind:
-        are_ids = kind == "json" and any(map(_JSON_IDS.search, lines[:LINES_LOOKED_AT]))
-        return TextLayout(kind, start, names=names, are_ids=are_ids)
+def find_json(head: Head, request: Request) -> TextLayout | None:
+    """Return the layout of JSON lines."""
+    lines = head.lines[:LINES_LOOKED_AT]
+    first = next((row for line in lines if (row := line.strip())), b"")
+    if not first.startswith((b"{", b"[")):
+        return None
+    if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, which would be read as labels of one row
+        raise DataError(f'{head.path}: its first line has objects of several "row"; expected one row per line')
+    return TextLayout("json", head.start, names=request.names, are_ids=any(map(_JSON_IDS.search, lines)))
+
+
+def find_fasttext(head: Head, request: Request, *, are_lists: bool) -> TextLayout | None:
+    """Return the layout of rows, or of lists, of __label__name."""
+    rows = [row for line in head.lines[:LINES_LOOKED_AT] if (row := line.strip())]
+    if not any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
+        return None
+    if are_lists and not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
+        return None
+    return TextLayout("fasttext-lists" if are_lists else "fasttext", head.start, names=request.names)
+
+
+def find_rows(head: Head, names: Names | None) -> TextLayout:
+    """Infer the layout of any other text from its first megabyte: from a header, and the rows below it."""
+    lines, start = head.lines, head.start
+    layout = None
     for number, line in enumerate(lines):
         after = start + len(line) + 1
-        layout = _detect_below_header(path, lines, number, after, names)
-        if layout is not None:
-            return layout
-        if not line.lstrip().startswith(b"#"):
+        layout = _read_header(head, number, after)
+        if layout is not None or not line.lstrip().startswith(b"#"):
             break
         start = after
-    rows = lines[number:]
-    kind = _find_kind(rows) or ("pairs" if names is None else "names")
-    layout = _finish(path, TextLayout(kind, start, number), rows, names)
-    if layout.names is not None:  # names may begin with a hash, so that lines of them have no comments
-        layout = replace(layout, start=start - sum(len(line) + 1 for line in lines[:number]), header_lines=0)
+    if layout is None:
+        kind = _find_kind(lines[number:]) or ("pairs" if names is None else "names")
+        layout = TextLayout(kind, start, number)
+    layout = _decide_names(head.path, layout, lines[layout.header_lines :], names)
+    if layout.names is not None and not layout.header:  # names may begin with a hash, so that lines have no comments
+        return replace(layout, start=head.start, header_lines=0)
     return layout
 
 
-def _describe_blank(path: Path) -> str:
-    """Describe a file, without a header, that has nothing but blank lines and comments."""
-    return f"{path}: has only blank lines; expected rows of idx:value"
-
-
-def _find_marked_kind(path: Path, lines: Sequence[bytes]) -> str:
-    """Return the kind of rows that carry a mark, or an empty string."""
-    rows = [row for line in lines[:LINES_LOOKED_AT] if (row := line.strip())]
-    if not rows:
-        return ""
-    if rows[0].startswith((b"{", b"[")):
-        if len(set(_JSON_ROW.findall(rows[0]))) > 1:  # records of a table, which would be read as labels of one row
-            raise DataError(f'{path}: its first line has objects of several "row"; expected one row per line')
-        return "json"
-    if any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
-        are_lists = all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows)
-        return "fasttext-lists" if are_lists else "fasttext"
-    return ""
-
-
-def _detect_below_header(
-    path: Path, lines: list[bytes], number: int, after: int, names: Names | None
-) -> TextLayout | None:
-    """Return the layout of the rows below a line if it is a header, which may be a comment."""
-    line = lines[number].strip()
+def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
+    """Return the layout of the rows below a line, from byte `after` on, if it is a header; that may be a comment."""
+    line, rows = head.lines[number].strip(), head.lines[number + 1 :]
     text = line.lstrip(b"# \t")
     mark = line[: len(line) - len(text)]
     text = without_comment(text).rstrip()  # a comment may follow the header
@@ -262,22 +232,31 @@ def _detect_below_header(
         return None
     header = mark + text
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
-        raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
-    kind = "pairs" if len(numbers) == 2 else "labels"  # three numbers are above rows of labels with features
-    layout = TextLayout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
-    rows = lines[number + 1 :]
+        raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
+    n_rows, n_labels = int(numbers[0]), int(numbers[-1])
+    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers are above rows of labels with features
+    layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
     kind = _find_kind(rows)
-    if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
-        return None
     if kind in {"", "pairs", "labels"}:
-        if layout.kind == "pairs" or _has_labels(path, layout, rows):
-            return _finish(path, layout, rows, names)
-        return None
-    if kind == "ids":  # labels that are not below the number that the header would declare make it a row itself
-        words = (word for row in rows for word in without_comment(row).replace(b",", b" ").split() if word.isdigit())
-        if any(len(word) >= 20 or int(word) >= int(numbers[-1]) for word in words):
+        if declared == "pairs":
+            return layout
+        if any(b":" in row for row in rows):
+            if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
+                return layout
+            raise DataError(
+                f"{head.path}:{number + 1}: the header {layout.header!r} declares points, features and labels, but "
+                "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
+            )
+    else:
+        if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
             return None
-    return _finish(path, replace(layout, kind=kind), rows, names) if _has_declared_rows(path, layout) else None
+        if kind == "ids":  # labels that are not below the number that the header would declare make it a row itself
+            below = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
+            if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in below):
+                return None
+        layout = replace(layout, kind=kind)
+    # A header of a list, or three numbers that could be a row of three labels, declares as many rows as follow.
+    return layout if count_lines(head.path) - layout.header_lines == n_rows else None
 
 
 def _whole_numbers(text: bytes) -> list[bytes]:
@@ -286,114 +265,77 @@ def _whole_numbers(text: bytes) -> list[bytes]:
     return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
 
 
-def _has_labels(path: Path, layout: TextLayout, rows: list[bytes]) -> bool:
-    """Return whether a header of three numbers is not a row of three labels; refuse it before rows of pairs."""
-    if any(b":" in row for row in rows):
-        if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
-            return True
-        raise DataError(
-            f"{path}:{layout.header_lines}: the header {layout.header!r} declares points, features and labels, but "
-            "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
-        )
-    return _has_declared_rows(path, layout)
-
-
-def _has_declared_rows(path: Path, layout: TextLayout) -> bool:
-    """Return whether as many lines follow as the header would declare rows."""
-    return count_lines(path) - layout.header_lines == layout.n_rows
-
-
-def _find_kind(lines: Sequence[bytes]) -> str:
+def _find_kind(lines: Iterable[bytes]) -> str:
     """Return the kind of the first row that shows it, or an empty string if there is no row."""
-    kind = ""
+    first = ""
     for line in lines:
-        if kind and b":" not in line and not (kind == "ids" and _NO_ID_LIST.search(line)):
+        if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
             continue
-        row = without_comment(line).strip()
-        words = row.split(None, 1)
-        if words and b":" in words[0] and _FEATURE.match(words[0]):
-            return "pairs"
-        if words and _LABELS_BEFORE_FEATURES.match(row):
-            return "labels"
-        if not kind and words:
-            if _TABBED_PAIRS.match(row):
-                return "scored"
-            if _ID_LIST.match(row):
-                kind = "ids"
-            elif _SCORED.match(row):
-                return "scored"
-            else:
-                kind = "labels" if _IDS_AND_TEXT.match(row) else "names"
-        elif kind == "ids" and words and _SCORED.match(row) and (_TABBED_PAIRS.match(row) or not _ID_LIST.match(row)):
-            return "scored"
-    return kind
+        if row := without_comment(line).strip():
+            kind = next(kind for kind, pattern in KINDS if pattern.match(row))
+            if kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
+                return kind
+            first = first or ("labels" if kind == "texts" else kind)
+    return first
 
 
-def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | None) -> TextLayout:
-    """Decide whether words are ids or names of labels, and check the first row."""
-    if layout.kind == "names" and names is None:
-        layout = replace(layout, kind="pairs")
-    if layout.kind == "labels" and names is not None and not layout.header:
+def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names: Names | None) -> TextLayout:
+    """Decide whether words are ids or names of labels; rows that can only have ids are checked."""
+    kind = layout.kind
+    if kind == "names" and names is None:
+        kind = "pairs"
+    if kind == "labels" and names is not None and not layout.header:
         # names between tabs; digits before a tab could also be ids before a text
         tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
         if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
-            layout = replace(layout, kind="names")
-    if layout.kind in {"pairs", "labels"}:
-        _check_first_row(path, layout, lines)
-        return replace(layout, warning=_doubt_first_row(path, layout, lines))
-    if layout.kind == "scored" or names is None:
+            kind = "names"
+    layout = replace(layout, kind=kind)
+    if kind in {"pairs", "labels"}:
+        return replace(layout, warning=_check_rows(path, layout, lines))
+    if kind == "scored" or names is None:
         return layout
     rows = [line for line in lines if line.strip()]
-    words = [word for row in rows for word in row.split()][:WORDS_COMPARED]
-    if layout.kind == "names":
-        are_words = names.has_all(words)
+    if kind == "names":
+        are_words = names.has_all([word for row in rows for word in row.split()][:WORDS_COMPARED])
         fields = [] if are_words else [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
         are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
         return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
-    return _as_names(path, layout, rows, names)
-
-
-def _as_names(path: Path, layout: TextLayout, rows: list[bytes], names: Names) -> TextLayout:
-    """Decide whether digits are ids or names of labels: names if one of them is, so that an unknown one is reported."""
-    lists = [without_comment(row) for row in rows]
-    words = [word for row in lists for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
+    # Digits are names if one of them is, so that an unknown one is reported.
+    rows = [without_comment(row) for row in rows]
+    words = [word for row in rows for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
     labels = {word: label for word, label in zip(words, names.find(words).tolist(), strict=True) if label >= 0}
     if not labels:
         return layout
     is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
     warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
-    kind = "comma-names" if any(b"," in row for row in lists) else "names"
+    kind = "comma-names" if any(b"," in row for row in rows) else "names"
     return replace(layout, kind=kind, names=names, warning=warning)
 
 
-def _doubt_first_row(path: Path, layout: TextLayout, lines: list[bytes]) -> str:
-    """Return a warning where only the first row has a label before features, as if the header's newline were lost."""
-    if layout.kind != "labels" or layout.header:
-        return ""
+def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
+    """Refuse text whose first row is not one of idx:value, or return a warning where only the first row has a label.
+
+    Then the newline after the header may be lost; a row that really has no labels begins with a blank.
+    """
     numbered = enumerate(map(without_comment, lines), layout.header_lines + 1)
-    (number, first), *others = ((number, row) for number, row in numbered if row.strip())
-    is_id, have_labels = first.split(None, 1)[0].isdigit(), any(not _FEATURE.match(row) for _, row in others)
-    if not is_id or have_labels or not others:  # a row that really has no labels begins with a blank
-        return ""
-    return Doubt(
-        f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
-        f"{quote(first)}; is the newline after the header missing?"
-    )
-
-
-def _check_first_row(path: Path, layout: TextLayout, lines: list[bytes]) -> None:
-    """Refuse text whose first row cannot be of its layout."""
-    rows = ((number, row) for number, line in enumerate(lines, 1) if (row := without_comment(line).strip()))
-    number, row = next(rows, (0, b""))
-    if not row or layout.kind != "pairs":
-        return
-    place = f"{path}:{layout.header_lines + number}"
-    if not layout.header and _whole_numbers(row):
-        raise DataError(f"{place}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
-    if not any(b":" in line for line in lines):
-        is_triple = re.fullmatch(rb"\S+[\s,]\S+[\s,]-?[0-9.]+", row)
-        hint = "; of query, document and value name the columns, as in 'query_id,doc_id,score'" if is_triple else ""
-        raise DataError(
-            f"{place}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} "
-            f"(hint: pass {argument('labels', kind='FILE')} if these are label names{hint})"
+    if layout.kind == "labels":
+        if layout.header:
+            return ""
+        (number, row), *others = ((number, row) for number, row in numbered if row.strip())
+        is_alone = row.split(None, 1)[0].isdigit() and all(_FEATURE.match(other) for _, other in others)
+        if not is_alone or not others:
+            return ""
+        return Doubt(
+            f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
+            f"{quote(row)}; is the newline after the header missing?"
         )
+    number, row = next(((number, stripped) for number, row in numbered if (stripped := row.strip())), (0, b""))
+    if row and not layout.header and _whole_numbers(row):
+        raise DataError(f"{path}:{number}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
+    if row and not any(b":" in line for line in lines):
+        names_columns = "; of query, document and value name the columns, as in 'query_id,doc_id,score'"
+        raise DataError(
+            f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} (hint: pass "
+            f"{argument('labels', kind='FILE')} if these are label names{names_columns * bool(_TRIPLE.fullmatch(row))})"
+        )
+    return ""

@@ -76,6 +76,16 @@ def test_an_array_longer_than_its_header_is_refused_by_every_reader(pair, gap):
         (folder / file).write_bytes(whole)
 
 
+def test_a_damaged_header_is_reported_without_an_address_in_memory(pair):
+    _, scores, folder = pair
+    np.save(folder / "p.npy", scores.toarray())
+    content = (folder / "p.npy").read_bytes()
+    (folder / "p.npy").write_bytes(content.replace(b"False", b"f(  )"))
+    with pytest.raises(DataError, match="cannot be read as an array; is the file damaged") as caught:
+        read(folder / "p.npy")
+    assert " at 0x" not in str(caught.value)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, ">f4", np.float16])
 def test_entries_of_any_type_are_read(pair, dtype):
     _, scores, folder = pair

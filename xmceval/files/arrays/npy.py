@@ -9,6 +9,7 @@ import io
 import os
 import pickle
 import pickletools
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -158,9 +159,9 @@ class ArrayStream:
         except DataError:
             raise
         except Exception as error:
+            problem = re.sub(r"<\w+(\.\w+)* object at 0x\w+>", "...", str(error)) or type(error).__name__
             raise DataError(
-                f"{self.name}: cannot be read as an array; is the file damaged or truncated? "
-                f"({error or type(error).__name__})"
+                f"{self.name}: cannot be read as an array; is the file damaged or truncated? ({problem})"
             ) from None
 
 

@@ -96,10 +96,6 @@ class _StoredMember(io.RawIOBase):
         n_name, n_extra = struct.unpack("<HH", stream.read(LOCAL_HEADER)[-4:])
         stream.seek(n_name + n_extra, os.SEEK_CUR)
 
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
     def readinto(self, view: Any) -> int:
         """Read into a buffer."""
         part = memoryview(view)[: self._left]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -160,10 +160,13 @@ def frame_code(name: str, path: Path | None, more: str = "") -> str:
 
 def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
     """Add all documents, some queries at a time, since copies of all names would take more memory than the dict."""
-    rest = iter(table.items())
-    while some := dict(_take_some(rest)):
-        rows, queries = some.values(), list(some)
-        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    all_queries, all_rows, stop = list(table), list(table.values()), 0
+    all_lengths = np.fromiter(map(len, all_rows), dtype=np.int64, count=len(all_rows))
+    ends = np.cumsum(all_lengths)
+    while stop < len(all_rows):
+        first, n_before = stop, ends[stop] - all_lengths[stop]
+        stop = int(np.searchsorted(ends, n_before + PART_SIZE)) + 1
+        queries, rows, lengths = all_queries[first:stop], all_rows[first:stop], all_lengths[first:stop]
         documents = list(chain.from_iterable(rows))
         values = list(chain.from_iterable(row.values() for row in rows))
         try:
@@ -202,16 +205,6 @@ def add_records(
 def _query_of(queries: Sequence[Any], lengths: Int64, i: int) -> Any:
     """Return the query of the i-th document."""
     return queries[int(np.searchsorted(np.cumsum(lengths), i, side="right"))]
-
-
-def _take_some(items: Iterator[tuple[Any, Mapping[Any, Any]]]) -> Iterator[tuple[Any, Mapping[Any, Any]]]:
-    """Yield the next queries, until they have enough documents."""
-    n = 0
-    for item in items:
-        yield item
-        n += len(item[1])
-        if n >= PART_SIZE:
-            return
 
 
 def _encode(

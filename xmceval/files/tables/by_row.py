@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,9 @@ LEAST_ROWS = 3  # whose labels are none of the truth's, that give reason for a d
 BYTES_OF_ENTRY = 48  # while entries are sorted
 
 
+ReadEntries: TypeAlias = Callable[[], Iterator[tuple[AnyArray, "Entries"]]]
+
+
 class Entries(NamedTuple):
     """Entries of some lines of a table: row, label and value of each, arrays [n]."""
 
@@ -62,45 +65,41 @@ class Entries(NamedTuple):
         return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls(empty, empty, np.empty(0))
 
 
-@dataclass(frozen=True)
-class EntryTable:
-    """A table whose lines are entries, or rows with lists, by the number of the row."""
+def _read_entries(
+    table: Table,
+    columns: Columns,
+    names: Names | None,
+    words: Words | None,
+    held: Mapping[str, list[Any]],
+    are_scores: bool,
+) -> Iterator[tuple[AnyArray, Entries]]:
+    """Yield the row of some lines after the other, whose lists may be empty, and their entries, in the table's order.
 
-    table: Table
-    columns: Columns
-    names: Names | None  # label names, for labels that are text
-    are_scores: bool
-    words: Words | None  # takes the labels that are text, where these have no names
-    held: Mapping[str, list[Any]]  # takes the arrays of columns that may name the rows
-
-    def entries(self) -> Iterator[tuple[AnyArray, Entries]]:
-        """Yield the row of some lines after the other, whose lists may be empty, and their entries in this order."""
-        first = 0
-        for batch in self.table.batches([*self.columns.names, *self.held]):
-            by_name = {column.name: column for column in batch}
-            for name, arrays in self.held.items():
-                arrays.append(by_name[name].array)
-            label = by_name[self.columns.label]
-            value = None if self.columns.value is None else by_name[self.columns.value]
-            key = by_name.get(self.columns.key or "")
-            lines = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
-            first += lines.size
-            label, values, lengths = read_values(self.columns, label, value, are_scores=self.are_scores)
-            yield lines, Entries(lines if lengths is None else np.repeat(lines, lengths), self._labels(label), values)
-
-    def _labels(self, column: Column) -> AnyArray:
-        """Return the ids of labels, or of their names, or the numbers of words."""
-        if self.words is not None:
-            return self.words.number(*to_text(column))
-        if self.names is None or not is_text(column):
-            return to_whole(column, hint=unknown_name)
-        text = to_text(column)
-        labels = self.names.words.find(*text)
-        if (labels < 0).any():
-            line = int(np.argmax(labels < 0))
-            word = text.bytes[text.begins[line] : text.ends[line]].tobytes().decode(errors="replace")
-            raise column.refuse(line, unknown_name(word[:40], self.names))
-        return labels
+    Labels that are text become those of `names`, or are numbered by `words`; `held` takes the arrays of columns that
+    may name the rows.
+    """
+    first = 0
+    for batch in table.batches([*columns.names, *held]):
+        by_name = {column.name: column for column in batch}
+        for name, arrays in held.items():
+            arrays.append(by_name[name].array)
+        label, key = by_name[columns.label], by_name.get(columns.key or "")
+        value = None if columns.value is None else by_name[columns.value]
+        lines = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
+        first += lines.size
+        label, values, lengths = read_values(columns, label, value, are_scores=are_scores)
+        if words is not None:
+            labels: AnyArray = words.number(*to_text(label))
+        elif names is None or not is_text(label):
+            labels = to_whole(label, hint=unknown_name)
+        else:
+            text = to_text(label)
+            labels = names.words.find(*text)
+            if (labels < 0).any():
+                line = int(np.argmax(labels < 0))
+                word = text.bytes[text.begins[line] : text.ends[line]].tobytes().decode(errors="replace")
+                raise label.refuse(line, unknown_name(word[:40], names))
+        yield lines, Entries(lines if lengths is None else np.repeat(lines, lengths), labels, values)
 
 
 def read_values(
@@ -128,7 +127,7 @@ def read_values(
     return label, np.ones(len(label.array)), lengths
 
 
-def _read_sorted(rows: EntryTable, n_rows: int, _first_row: int) -> Iterator[Matrix]:
+def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _first_row: int) -> Iterator[Matrix]:
     """Yield the rows of a file whose entries are in the order of rows; reading cannot begin elsewhere."""
     done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
 
@@ -136,9 +135,9 @@ def _read_sorted(rows: EntryTable, n_rows: int, _first_row: int) -> Iterator[Mat
         """Return the rows that are not done up to one as CSR."""
         numbers, labels, values = Entries.join(parts)
         indptr = np.searchsorted(numbers, np.arange(done, stop + 1, dtype=numbers.dtype))
-        return Csr(indptr, labels, values, rows.are_scores)
+        return Csr(indptr, labels, values, are_scores)
 
-    for lines, part in rows.entries():
+    for lines, part in read():
         last = int(lines.max())
         cut = int(np.searchsorted(part.rows, last))
         if last > done:
@@ -147,8 +146,8 @@ def _read_sorted(rows: EntryTable, n_rows: int, _first_row: int) -> Iterator[Mat
         held.append(part.part(cut, None))
         n_held = sum(entries.rows.size for entries in held)
         if n_held > LONGEST_ROW:
-            raise DataError(f"{rows.table.name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
-        refuse_repeats(f"{rows.table.name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
+            raise DataError(f"{name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
+        refuse_repeats(f"{name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
     yield piece(held, n_rows)
 
 
@@ -163,7 +162,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     others = [] if columns.key is not None else id_columns(table, columns)
     index = [] if columns.key is not None else index_columns(table)
     held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
-    rows = EntryTable(table, columns, names, request.are_scores, words, held)
+    read = partial(_read_entries, table, columns, names, words, held, request.are_scores)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
@@ -181,7 +180,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
                 )
     if not is_streamed:
         runs, n_lines = [], 0
-        for lines, part in rows.entries():
+        for lines, part in read():
             parts.append(part)
             runs.append(find_runs(lines))
             n_lines += lines.size
@@ -195,7 +194,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         warnings.extend(check_numbers(truth, by_row))
     pieces: FilePieces | list[Matrix]
     if is_streamed and table.path is not None:
-        pieces = FilePieces((table.path,), partial(_read_sorted, rows, n_rows))
+        pieces = FilePieces((table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows))
     else:
         csr = Csr(*coo_to_csr(table.name, *Entries.join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]

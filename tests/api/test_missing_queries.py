@@ -57,6 +57,19 @@ def test_differences_are_those_of_the_queries_that_all_have(seed):
     assert [vars(each) for each in found.differences] == [vars(each) for each in expected.differences]
 
 
+def test_queries_that_any_run_of_a_system_lacks_are_left_out():
+    qrels, runs = draw()
+    kept, same = common(qrels, runs)
+    options = {"metrics": "P,nDCG", "k": [1, 5]}
+    systems = [{"ours": [own["a"], own["b"]], "theirs": [dict(own["b"])]} for own in (runs, same)]
+    found, expected = (
+        xmceval.compare(qrels, systems[0], missing="drop", **options),
+        xmceval.compare(kept, systems[1], **options),
+    )
+    assert [dict(result) for result in found.results] == [dict(result) for result in expected.results]
+    assert any(line.startswith("ours (1): lacks 5 of the 40 queries") for line in found.results[0].warnings)
+
+
 def test_files_are_read_as_dicts_are(tmp_path):
     qrels, runs = draw()
     truth = write_qrels(tmp_path / "q.txt", qrels)

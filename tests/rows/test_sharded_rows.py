@@ -151,7 +151,8 @@ def test_a_list_in_compare_is_runs_and_shards_have_their_name():
     good, bad = [EYE, EYE], [EYE[::-1], EYE[::-1]]
     found = xmceval.compare(truth, {"good": Shards(good), "bad": Shards(bad)}, metrics="P", k=1)
     assert found["P@1", "bad", "good"].difference == -1.0
-    runs = {"good": [Shards(good), Shards(good)], "bad": [np.vstack(bad) for _ in range(3)]}
+    again = Shards([part.copy() for part in good])  # the same matrices would be the same run
+    runs = {"good": [Shards(good), again], "bad": [np.vstack(bad) for _ in range(3)]}
     assert xmceval.compare(truth, runs, metrics="P", k=1)["P@1", "bad", "good"].difference == -1.0
     with pytest.raises(UsageError, match="good: beside a truth of 2 shards, a list of 2 may be shards or runs"):
         xmceval.compare(truth, {"good": good, "bad": Shards(bad)}, metrics="P")

@@ -49,16 +49,13 @@ class Systems:
         runs: list[Runs] = []
         scores: list[Named] = []
         for system in systems:
-            has_runs = are_runs(system.y_score)
-            several = list(system.y_score) if has_runs else [system.y_score]
-            keys = [identify(run) for run in several]
-            for i, run in enumerate(several):
+            keys = [identify(run.y_score) for run in system.runs]
+            for i, run in enumerate(system.runs):
                 if keys[i] in keys[:i]:  # it would count twice
-                    what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"
+                    what = f"the file {run.y_score}" if isinstance(run.y_score, (str, Path)) else f"run {i + 1}"
                     raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
-            runs.append(tuple(range(len(scores), len(scores) + len(several))))
-            names = [f"{system.name} ({i + 1})" for i in range(len(several))] if len(several) > 1 else [system.name]
-            scores += map(Named, several, names) if has_runs else [system]
+            runs.append(tuple(range(len(scores), len(scores) + len(system.runs))))
+            scores += system.runs
         called = [str(system.name) for system in systems]
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:

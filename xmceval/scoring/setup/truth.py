@@ -72,9 +72,15 @@ class Named:
         return find_shards(self.y_score, are_scores=True) if isinstance(self.y_score, MAYBE_PATHS) else self.y_score
 
     @cached_property
-    def leaves(self) -> Sequence[Any]:
-        """The runs, or the predictions of a single one, with their shards found."""
-        return list(map(find_shards, self.y_score)) if are_runs(self.y_score) else [self.input]
+    def runs(self) -> Sequence[Named]:
+        """The runs of the system as systems, or itself where it has one."""
+        if not are_runs(self.y_score):
+            return [self]
+        numbers = [f" ({i + 1})" for i in range(len(self.y_score))] if len(self.y_score) > 1 else [""]
+        return [
+            Named(run, None if self.name is None else f"{self.name}{number}")
+            for run, number in zip(self.y_score, numbers, strict=True)
+        ]
 
 
 def are_runs(y_score: Any) -> bool:
@@ -135,19 +141,20 @@ class OpenedTruth:
             options.refuse_groups(argument("executor"), "score files in one process")
         name = input_name(y_true)
         y_true = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
-        leaves = [leaf for system in systems for leaf in system.leaves]
-        train, stamps = check_inputs(y_true, leaves, options)
+        runs = [run for system in systems for run in system.runs]
+        predictions = [run.input for run in runs]
+        train, stamps = check_inputs(y_true, predictions, options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         names = None if options.labels is None else read_names(options.labels)
-        open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, leaves))
+        open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, predictions))
         truth, warnings, lines = open_kept(), tuple[str, ...](), list[str]()
         if options.missing != "zero":
             from xmceval.scoring.setup.per_row import check_missing, keep_common
 
-            check_missing(options, truth, [y_true, *leaves])
+            check_missing(options, truth, [y_true, *predictions])
             if options.missing == "drop":
-                kept, warnings = keep_common(options, truth, [(system.name, system.input) for system in systems])
+                kept, warnings = keep_common(options, truth, [(run.name, run.input) for run in runs])
                 truth = open_kept(kept=kept)
         _check_numbers(program, truth, options)
         ids, rows, weights, groups = None, None, options.sample_weight, None

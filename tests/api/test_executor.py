@@ -31,7 +31,7 @@ from xmceval.files.shards import find_shards
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_ROWS, N_LABELS = 240, 30
@@ -133,7 +133,7 @@ FORMATS = {
 def check_same(y_true, *scores, **options):
     """Check that an executor gives the results and warnings of one process; return these and the executor."""
     executor, chosen = PicklingExecutor(), Options.of(options)
-    systems = [Named(find_shards(y_score, are_scores=True)) for y_score in scores]
+    systems = [System(find_shards(y_score, are_scores=True)) for y_score in scores]
     one = score_systems(OpenedTruth.of(y_true, chosen, systems), systems)
     parts = score_systems(OpenedTruth.of(y_true, chosen, systems, executor=executor), systems)
     assert xmceval.Results(parts)._render("json") == xmceval.Results(one)._render("json")

@@ -18,7 +18,7 @@ from xmceval.files import shards as shardfiles
 from xmceval.loops import evaluator as batches
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup import inputs, truth as setup
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 ROWS = "3 4\n0:1 2:1\n1:1\n3:1\n"
 SCORES = "3 4\n0:.9 1:.8\n1:.7\n2:.6\n"
@@ -46,7 +46,7 @@ def found(monkeypatch):
 
 def test_each_path_is_found_once(found):
     options = Options(train="train.txt", metrics="PSP", k=1)
-    systems = [Named("a.txt"), Named("b.txt", "b")]
+    systems = [System("a.txt"), System("b.txt", "b")]
     prepared = OpenedTruth.of("t.txt", options, systems)
     score_opened(prepared, prepared.open_systems(systems))
     assert found == dict.fromkeys(("t.txt", "train.txt", "a.txt", "b.txt"), 1)
@@ -76,7 +76,7 @@ def test_a_saved_state_has_the_warnings_of_the_result():
 
 
 def test_totals_of_one_setup_are_of_the_rows_that_were_evaluated_last():
-    systems = [Named("a.txt")]
+    systems = [System("a.txt")]
     prepared = OpenedTruth.of("t.txt", Options(metrics="P", k=1), systems)
     opened = prepared.open_systems(systems)
     [one], [two] = (score_opened(prepared, opened) for _ in range(2))

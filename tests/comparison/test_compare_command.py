@@ -20,7 +20,7 @@ from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Cost
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 HINT = "(hint: pass these options to the command that writes them)"
@@ -146,7 +146,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
         assert cost.n_tests == n_tests
         yield reported.append
 
-    systems = [Named(Path(MODEL_A), "a"), Named(Path(MODEL_B), "b"), Named(Path(MODEL_A), "c")]
+    systems = [System(Path(MODEL_A), "a"), System(Path(MODEL_B), "b"), System(Path(MODEL_A), "c")]
     truth = OpenedTruth.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
     compare_systems(truth, systems, Testing(**options, resamples=200), watch=watch)
     assert sum(reported) == 0

@@ -14,7 +14,7 @@ from xmceval.comparison.options import Testing
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8
@@ -141,7 +141,7 @@ def test_blocks_threads_and_executors_keep_the_same_rows(n_other, monkeypatch):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
     monkeypatch.setattr(executors, "PART_BYTES", 4000)
     assert xmceval.compare(truth, scores, **options, threads=2).to_dict() == expected
-    named = [Named(each, name) for name, each in scores.items()]
+    named = [System(each, name) for name, each in scores.items()]
     one, parts = both_ways(named, truth, Testing())
     assert parts._render("json") == one._render("json")
     assert parts.to_dict()["comparisons"] == expected["comparisons"]
@@ -186,7 +186,7 @@ def test_executors_keep_the_rows_of_means_of_runs(monkeypatch):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
     monkeypatch.setattr(executors, "PART_BYTES", 4000)
     truth, scores = make(np.random.default_rng(3), 300, 4, 3)
-    named = [Named([scores["a"], scores["b"]], "runs"), Named(scores["c"], "c")]
+    named = [System([scores["a"], scores["b"]], "runs"), System(scores["c"], "c")]
     one, parts = both_ways(named, truth, Testing())
     assert parts._render("json") == one._render("json")
     assert any(each.n_differing is not None for each in one.differences)

@@ -14,7 +14,7 @@ from xmceval.errors import DataError
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def systems(rng):
 
 def score(truth, scores, threads=2, **options):
     opened = OpenedTruth.of(truth, Options(threads=threads, **options))
-    return score_systems(opened, [Named(each, str(i)) for i, each in enumerate(scores)])
+    return score_systems(opened, [System(each, str(i)) for i, each in enumerate(scores)])
 
 
 def without(rows, pairs):

@@ -18,8 +18,8 @@ from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import Setup, System
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.setup import OpenedSystem, Setup
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 SHUFFLED = "are the rows shuffled?"
 TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"
@@ -72,7 +72,7 @@ def first_rows(y_true, y_score, metrics="P@3", threads=1, **setup):
     first, options = list[FirstRows](), Options(metrics=metrics)
     program, width = compile_program(options.measures), Width(y_true.shape[1], "y_true has")
     setup = Setup(options=options, program=program, width=width, **setup)
-    evaluate(as_truth(y_true), [System(as_scores(y_score), setup)], first=first, threads=threads)
+    evaluate(as_truth(y_true), [OpenedSystem(as_scores(y_score), setup)], first=first, threads=threads)
     parts = [piece[2:] for piece in sorted(first, key=lambda piece: piece.first_row)]
     truth = [set(row.tolist()) for rows, _ in parts for row in np.split(rows.indices, rows.indptr[1:-1])]
     return truth, *(np.concatenate([ranked[i] for _, ranked in parts]) for i in range(4))
@@ -272,7 +272,7 @@ def test_each_of_several_systems_is_judged(good, rng):
     names = ("good", "shuffled", "shifted")
     systems = (scores, scores[rng.permutation(len(scores))], shifted(scores, 1))
     opened = OpenedTruth.of(truth, Options(metrics="P", k=1))
-    results = score_systems(opened, [Named(each, name) for name, each in zip(names, systems, strict=True)])
+    results = score_systems(opened, [System(each, name) for name, each in zip(names, systems, strict=True)])
     ends = [[line for line in result.warnings if line.endswith("?")] for result in results]
     assert ends[0] == []
     assert ends[1][0].endswith(SHUFFLED)

@@ -19,7 +19,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.summary import finish_totals
 
 N_LABELS, N_TRAIN = 12, 40
@@ -71,7 +71,7 @@ def summary(kind, names, k=(1, 2, 3), bins=None, ties="label"):
         bins=None if bins is None else make_bins(bins, own, N_LABELS),
     )
     truth, scores = to_csr(TRUTH, N_LABELS), to_csr(SCORES, N_LABELS, np.float64)
-    [totals] = evaluate(as_truth(truth), [System(as_scores(scores), given)], threads=1)
+    [totals] = evaluate(as_truth(truth), [OpenedSystem(as_scores(scores), given)], threads=1)
     return finish_totals(totals, given)
 
 

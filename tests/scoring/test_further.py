@@ -17,7 +17,7 @@ from xmceval.scoring import totals
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.summary import finish_totals
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
@@ -139,7 +139,7 @@ def test_shards_merge_to_the_same_bits(rng):
     )
 
     def part(i, j):
-        return evaluate(as_truth(truth[i:j]), [System(as_scores(scores[i:j]), setup)])[0]
+        return evaluate(as_truth(truth[i:j]), [OpenedSystem(as_scores(scores[i:j]), setup)])[0]
 
     whole = finish_totals(part(0, 400), setup).figures
     for ends in ((0, 150, 400), (0, 1, 399, 400)):

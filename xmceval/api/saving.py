@@ -20,8 +20,8 @@ from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import System
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.setup import OpenedSystem
+from xmceval.scoring.setup.truth import OpenedTruth, System
 from xmceval.scoring.state import MOST_SHARDS, State
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
@@ -31,7 +31,7 @@ SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
 def check_saving(
     options: Options,
-    systems: Sequence[Named],
+    systems: Sequence[System],
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
@@ -85,7 +85,7 @@ def parse_shard(value: Any) -> tuple[int, int] | None:
 
 def check_outputs(
     truth: OpenedTruth,
-    systems: Sequence[System],
+    systems: Sequence[OpenedSystem],
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
@@ -111,7 +111,7 @@ def check_outputs(
     check_output(to_path(save_state), force=force, inputs=_list_files(truth, systems))
 
 
-def _list_files(truth: OpenedTruth, systems: Sequence[System]) -> Iterator[Path]:
+def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator[Path]:
     """Yield the files that are read, which no output may overwrite."""
     for source in (truth.input.source, *(system.scores for system in systems)):
         yield from source.files()

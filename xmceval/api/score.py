@@ -25,8 +25,8 @@ from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
 from xmceval.scoring.setup.inputs import find_scores
-from xmceval.scoring.setup.setup import System
-from xmceval.scoring.setup.truth import Named, OpenedTruth, check_systems
+from xmceval.scoring.setup.setup import OpenedSystem
+from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
 from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 
@@ -241,7 +241,7 @@ def score(
             "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
             "a pair of labels and scores is a tuple; a run is {query: {document: score}})"
         )
-    systems = [Named(find_scores(y_score, y_true))]
+    systems = [System(find_scores(y_score, y_true))]
     options = Options(
         k=k,
         metrics=metrics,
@@ -354,7 +354,7 @@ def score_all(
     check_systems(systems)
     if not systems:
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
-    named = [Named(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
+    named = [System(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
     if rows or save_rows is not None or chosen.row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
@@ -368,7 +368,7 @@ def score_all(
 
 def score_systems(
     truth: OpenedTruth,
-    systems: Sequence[Named],
+    systems: Sequence[System],
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
@@ -396,7 +396,7 @@ def score_systems(
 
 def score_opened(
     truth: OpenedTruth,
-    systems: Sequence[System],
+    systems: Sequence[OpenedSystem],
     *,
     pairs: JointSums | None = None,
     held: HeldRows | None = None,
@@ -428,7 +428,7 @@ def score_opened(
     return states
 
 
-def _make_state(truth: OpenedTruth, system: System, totals: Totals, doubts: Sequence[Doubt]) -> State:
+def _make_state(truth: OpenedTruth, system: OpenedSystem, totals: Totals, doubts: Sequence[Doubt]) -> State:
     """Return the totals of a system as a state, with the doubts about its files and first rows."""
     setup, source, weight_range = system.setup, truth.input.source, NO_RANGE
     n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty)

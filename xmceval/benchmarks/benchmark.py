@@ -23,7 +23,7 @@ from xmceval.report.gates import Gate, parse_worse
 from xmceval.report.scored import shared_lines
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 
 def benchmark(
@@ -171,7 +171,7 @@ def _run_dataset(
 ) -> DatasetOutcome:
     """Compare the systems on a data set, which may fail."""
     name, comparison, why = dataset.name, None, ""
-    systems = [Named(system.predictions[name], system.name) for system in plan.systems if name in system.predictions]
+    systems = [System(system.predictions[name], system.name) for system in plan.systems if name in system.predictions]
     try:
         if not systems:
             raise DataError("there are no predictions (hint: set folder to what {dataset} in paths stands for)")

@@ -18,7 +18,7 @@ from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
     from xmceval.comparison.pairs import Cost, Watch
-    from xmceval.scoring.setup.truth import Named, OpenedTruth
+    from xmceval.scoring.setup.truth import OpenedTruth, System
 
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
@@ -28,7 +28,7 @@ class Inputs:
     """The inputs of a command: the truth, the systems, the scoring options, and the files of PREDS by system."""
 
     truth: Any
-    systems: list[Named]
+    systems: list[System]
     options: Options
     files: Mapping[str, str]
 
@@ -56,17 +56,17 @@ class Inputs:
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     """Find the inputs of a command."""
-    from xmceval.scoring.setup.truth import Named
+    from xmceval.scoring.setup.truth import System
 
     names, paths = name_systems(arguments["preds"])
     _refuse_expanded(arguments["truth"], arguments["preds"])
-    systems = [*map(Named, paths, names)]
+    systems = [*map(System, paths, names)]
     for text in arguments.get("runs", ()):
         name, _, files = text.partition("=")
         runs = [path for path in files.split(",") if path]
         if not name or len(runs) < 2:
             raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
-        systems.append(Named(runs, name))
+        systems.append(System(runs, name))
     return Inputs(arguments["truth"], systems, Options.of(arguments), dict(zip(names, paths, strict=True)))
 
 

@@ -18,7 +18,7 @@ from xmceval.errors import listed, warn
 from xmceval.rows.threads import Progress
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.setup.truth import Named, OpenedTruth, check_systems
+from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
 
 
 def compare(
@@ -118,7 +118,7 @@ def compare(
     if unknown:
         raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
     check_systems(systems)
-    named = [Named(y_score, name) for name, y_score in systems.items()]
+    named = [System(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
     if rows or save_rows is not None or chosen.row_ids is not None:
@@ -133,7 +133,7 @@ def compare(
 
 def compare_systems(
     truth: OpenedTruth,
-    systems: Sequence[Named],
+    systems: Sequence[System],
     testing: Testing,
     *,
     rows: bool = False,

@@ -23,7 +23,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.setup.truth import Named, are_runs
+from xmceval.scoring.setup.truth import System, are_runs
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
 
@@ -34,20 +34,20 @@ class Systems:
 
     names: tuple[str, ...]
     runs: tuple[Runs, ...]  # of each system, by number
-    scores: tuple[Named, ...]  # of each run, in the order of the systems
+    scores: tuple[System, ...]  # of each run, in the order of the systems
     testing: Testing
     pairs: list[tuple[int, int]]
     by_runs: list[tuple[int, int]]  # the pairs whose unit of test is the run
     overlapping: tuple[str, ...]  # a warning of each pair that shares runs
 
     @classmethod
-    def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Systems:
+    def of(cls, systems: Sequence[System], testing: Testing, *, needs_pairs: bool = True) -> Systems:
         """Pair systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
 
         A system whose scores are a list of matrices or paths has several runs.
         """
         runs: list[Runs] = []
-        scores: list[Named] = []
+        scores: list[System] = []
         for system in systems:
             keys = [identify(run.y_score) for run in system.runs]
             for i, run in enumerate(system.runs):
@@ -135,7 +135,7 @@ def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[
     return Doubt(f"{' and '.join(names)} share {shared}, but their test assumes independent runs"), True
 
 
-def _warn_of_files(systems: Sequence[Named]) -> Iterator[str]:
+def _warn_of_files(systems: Sequence[System]) -> Iterator[str]:
     """Warn of files, or of matrices in memory, that are several systems."""
     seen: dict[tuple[Path | int, ...], str] = {}
     for system in systems:
@@ -161,7 +161,7 @@ def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool =
     return [(system, names.index(against)) for system, name in enumerate(names) if against in names and name != against]
 
 
-def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
+def check_lists(y_true: Any, systems: Sequence[System]) -> None:
     """Refuse a list that could be the runs of a system as well as its shards."""
     n_shards = len(parts_of(find_shards(y_true)))
     for system in systems if n_shards > 1 else ():

@@ -18,7 +18,7 @@ from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import Named, OpenedTruth
+from xmceval.scoring.setup.truth import OpenedTruth, System
 from xmceval.scoring.summary import finish_totals
 
 
@@ -104,7 +104,7 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     opened = OpenedTruth.of(truth, options)
     program = compile_program(parse("P", [1, 5]))  # also where there are fewer than five labels
     opened = replace(opened, setup=replace(opened.setup, program=program))
-    [system] = opened.open_systems([Named(scores)])
+    [system] = opened.open_systems([System(scores)])
     source, first_rows = opened.input.source, list[FirstRows]()
     [totals] = evaluate(source, [system], first=first_rows, threads=options.threads)
     first, fifth = (figure.estimate.value for figure in finish_totals(totals, system.setup).figures)

@@ -43,7 +43,7 @@ from xmceval.scoring.setup.inputs import (
     take_numbers,
     were_they_ids,
 )
-from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.setup.truth import find_setup
 from xmceval.scoring.state import State, each_once
 from xmceval.scoring.state_file import load_state, pack_state, unpack_state
@@ -307,7 +307,7 @@ class Evaluator:
             weighted = setup
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=self._n_rows)
-        spare, system = totals.spare(), System(scores, weighted)
+        spare, system = totals.spare(), OpenedSystem(scores, weighted)
         if not self._add_block(truth, system, spare):
             blocks_of, others_of = self._in_batch(truth, scores)
             steps = Lockstep(blocks_of, [others_of], most_rows=self._most_rows)
@@ -361,7 +361,7 @@ class Evaluator:
         wider = empty(setup)
         return setup, wider.merge(self._totals) if self._n_rows else wider  # also rows of a file or another Evaluator
 
-    def _add_block(self, truth: Source, system: System, totals: Totals) -> bool:
+    def _add_block(self, truth: Source, system: OpenedSystem, totals: Totals) -> bool:
         """Add a batch of one block to totals; return False for one of several, or whose rows are not all right."""
         scores, self._most_rows = system.scores, self._most_rows or rows_at_once([system.setup])
         if not (isinstance(truth, MatrixSource) and isinstance(scores, MatrixSource)):

@@ -18,7 +18,7 @@ from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, JointSums, rank
-from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup, System
+from xmceval.scoring.setup.setup import NO_WEIGHTS, OpenedSystem, Setup
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
     BINARY_ROWS,
@@ -71,7 +71,7 @@ _spare: list[BlockScratch] = []
 
 def evaluate(
     truth: Source,
-    systems: Sequence[System],
+    systems: Sequence[OpenedSystem],
     *,
     pairs: JointSums | None = None,
     held: HeldRows | None = None,
@@ -132,7 +132,7 @@ def rows_at_once(setups: Sequence[Setup]) -> int:
 def score_block(
     scratch: BlockScratch,
     blocks: Sequence[Block],
-    systems: Sequence[System],
+    systems: Sequence[OpenedSystem],
     totals: Sequence[Totals],
     pairs: JointSums | None = None,
     held: HeldRows | None = None,
@@ -170,7 +170,7 @@ def score_block(
         held.add(batch, values, shares)
 
 
-def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: System, totals: Totals) -> None:
+def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: OpenedSystem, totals: Totals) -> None:
     """Add the rows of a block of truth, and of scores, to totals that no other thread has."""
     for batch, whole in make_batches(scratch, blocks, [system]):
         for _ in _add_rows(batch, totals, whole):
@@ -197,7 +197,7 @@ def _join(arrays: Sequence[Float64]) -> Float64:
 
 
 def make_batches(
-    scratch: BlockScratch, blocks: Sequence[Block], systems: Sequence[System]
+    scratch: BlockScratch, blocks: Sequence[Block], systems: Sequence[OpenedSystem]
 ) -> Iterator[tuple[Batch, Int64]]:
     """Yield the batch of each system, valid until the next, and the counts of it that `Tally.whole` has."""
     block, *others = blocks
@@ -219,7 +219,7 @@ def make_batches(
 
 
 def _make_batch(
-    scratch: Scratch, system: System, block: Block, other: Block, truth: Rows, weights: Float64
+    scratch: Scratch, system: OpenedSystem, block: Block, other: Block, truth: Rows, weights: Float64
 ) -> tuple[Batch, Int64]:
     """Return the batch of a system: its scores are parsed, checked and filtered, or those that count are selected."""
     setup, whole, ends, omitted, threshold = system.setup, empty_whole(), None, NONE_OMITTED, -np.inf

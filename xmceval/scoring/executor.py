@@ -33,7 +33,7 @@ from xmceval.rows.threads import COUNTED, Progress, as_error, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import recorded_options
-from xmceval.scoring.setup.setup import Setup, System
+from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
@@ -119,7 +119,7 @@ class PartResult(NamedTuple):
 def evaluate_in_parts(
     executor: Executor,
     truth: Source,
-    systems: Sequence[System],
+    systems: Sequence[OpenedSystem],
     *,
     pairs: JointSums | None,
     held: HeldRows | None,
@@ -283,7 +283,9 @@ def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]],
     return n_rows
 
 
-def _cut(sharded: Sequence[Sequence[RowRange]], systems: Sequence[System]) -> Iterator[tuple[RowRange, list[System]]]:
+def _cut(
+    sharded: Sequence[Sequence[RowRange]], systems: Sequence[OpenedSystem]
+) -> Iterator[tuple[RowRange, list[OpenedSystem]]]:
     """Yield parts of about PART_BYTES, none beyond the end of a shard: the truth, and systems with a RowRange."""
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
@@ -349,7 +351,7 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: Sequence[System]) -> PartResult:
+def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: Sequence[OpenedSystem]) -> PartResult:
     """Score the rows of a part, where a task runs; errors are returned, not raised."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))

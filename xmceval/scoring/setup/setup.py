@@ -192,7 +192,7 @@ MANY_PREDICTIONS = 100  # per row; with this many, predictions for all labels bu
 
 
 @dataclass(frozen=True)
-class System:
+class OpenedSystem:
     """The scores of one system, and how they are scored."""
 
     scores: Source

@@ -47,7 +47,7 @@ from xmceval.scoring.setup.inputs import (
     open_truth,
     take_numbers,
 )
-from xmceval.scoring.setup.setup import Program, Setup, System
+from xmceval.scoring.setup.setup import OpenedSystem, Program, Setup
 
 if TYPE_CHECKING:
     from xmceval.files.sidecars.filters import NamedPairs
@@ -56,7 +56,7 @@ MAYBE_PATHS = (str, Path, list, tuple, Shards)  # types of paths, or of collecti
 
 
 @dataclass(frozen=True)
-class Named:
+class System:
     """A system to score: its predictions, and its name in reports; default that of the file."""
 
     y_score: Any
@@ -72,13 +72,13 @@ class Named:
         return find_shards(self.y_score, are_scores=True) if isinstance(self.y_score, MAYBE_PATHS) else self.y_score
 
     @cached_property
-    def runs(self) -> Sequence[Named]:
+    def runs(self) -> Sequence[System]:
         """The runs of the system as systems, or itself where it has one."""
         if not are_runs(self.y_score):
             return [self]
         numbers = [f" ({i + 1})" for i in range(len(self.y_score))] if len(self.y_score) > 1 else [""]
         return [
-            Named(run, None if self.name is None else f"{self.name}{number}")
+            System(run, None if self.name is None else f"{self.name}{number}")
             for run, number in zip(self.y_score, numbers, strict=True)
         ]
 
@@ -126,7 +126,7 @@ class OpenedTruth:
         cls,
         y_true: Any,
         options: Options,
-        systems: Sequence[Named] = (),
+        systems: Sequence[System] = (),
         *,
         max_weight: float | None = None,
         executor: Executor | None = None,
@@ -184,9 +184,9 @@ class OpenedTruth:
         judgments = self.input.judgments
         return self.ids if self.ids is not None or judgments is None else judgments.row_ids
 
-    def open_systems(self, systems: Sequence[Named]) -> list[System]:
+    def open_systems(self, systems: Sequence[System]) -> list[OpenedSystem]:
         """Open the scores of systems, whose rows and labels may have names that the truth lacks."""
-        setup, truth, rows, opened = self.setup, self.input, self.rows, list[System]()
+        setup, truth, rows, opened = self.setup, self.input, self.rows, list[OpenedSystem]()
         labels = setup.labels
         for system in systems:
             scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
@@ -207,7 +207,7 @@ class OpenedTruth:
                 warnings=warnings,
             )
             name, file = system.name or scores.source.name, input_name(system.y_score)
-            opened.append(System(scores.source, of_system, name, file, are_lists=scores.is_ranked))
+            opened.append(OpenedSystem(scores.source, of_system, name, file, are_lists=scores.is_ranked))
         return opened
 
     def _setup_of(self, scores: Source) -> Setup:

@@ -25,7 +25,7 @@ from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import MatrixSource, check_narrow, hint_at_lists, open_pair
-from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_named
+from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_labels, first_named
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
@@ -36,7 +36,6 @@ from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
 from xmceval.scoring.setup.inputs import (
     check_inputs,
     find_stored,
-    first_labels,
     look_at_columns,
     open_scores,
     open_truth,

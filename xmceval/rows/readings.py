@@ -182,6 +182,11 @@ def first_named(known: Axis | None, other: Axis | None, unnamed: str, *, in_batc
     return known
 
 
+def first_labels(known: Axis | None, labels: Axis | None) -> Axis | None:
+    """Return the labels whose names give the order of others: those that are known, or else these if they have any."""
+    return labels if known is None and are_both_named(labels) else known
+
+
 def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
     """Return the error for two inputs that name rows or labels in different orders, and a third without names."""
     have = "have" if second.holder.startswith("columns") else "has"

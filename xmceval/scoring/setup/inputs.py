@@ -51,6 +51,7 @@ from xmceval.rows.readings import (
     are_both_named,
     are_triples,
     find_order,
+    first_labels,
     first_named,
     join_frames,
     say_how,
@@ -373,11 +374,6 @@ def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Op
     if names is not None and not own.is_numbered:
         return Axis.of(names.source, "label", list(names.labels))
     return None if truth is None else truth.labels
-
-
-def first_labels(known: Axis | None, labels: Axis | None) -> Axis | None:
-    """Return the labels whose names give the order of others: those that are known, or else these if they have any."""
-    return labels if known is None and are_both_named(labels) else known
 
 
 def were_they_ids(known: bool | None, scores: Opened) -> bool | None:

@@ -31,7 +31,7 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
-from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
+from xmceval.rows.readings import Axis, are_both_named, find_order, first_labels, first_named, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
@@ -41,7 +41,6 @@ from xmceval.scoring.setup.inputs import (
     check_inputs,
     check_numbers,
     find_width,
-    first_labels,
     look_at_columns,
     open_scores,
     open_truth,

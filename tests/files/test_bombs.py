@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from support.files import TRUTH, write
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError, UsageError, naming_flags
-from xmceval.files.arrays import npz
+from xmceval import DataError, UsageError
+from xmceval.errors import naming_flags
 from xmceval.files.arrays.npy import RefusedError, load_strings
 from xmceval.files.io import chunks
 from xmceval.files.sidecars.label_names import read_names
@@ -108,7 +109,7 @@ def test_a_pickle_that_asks_again_and_again_for_the_bytes_of_a_string_is_refused
 
 
 def test_a_row_of_an_npz_longer_than_the_labels_is_refused_before_it_is_read(monkeypatch):
-    monkeypatch.setattr(npz, "BLOCK_ENTRIES", 1000)
+    read_in_pieces(monkeypatch, entries=1000)
     n = 50 * MIB
     arrays = {"data": np.zeros(n, np.int8), "indices": np.zeros(n, np.int8), "indptr": np.array([0, 1, n])}
     np.savez_compressed("m.npz", shape=np.array([2, 9]), format=b"csr", **arrays)
@@ -149,7 +150,7 @@ def test_a_line_that_is_too_long_is_refused_with_its_place(command):
 
 
 def test_the_limit_is_exact_and_bounds_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 1 << 16)
+    read_in_pieces(monkeypatch, text=1 << 16)
     for n_bytes, fits in ((MIB, True), (MIB + 1, False)):
         write("x", b"a\nb\n" + b" " * n_bytes + b"\nc\n")
         lines = chunks.LineChunks(tmp_path / "x", 1)

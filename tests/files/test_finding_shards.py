@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.files.shards import check_pairing, find_shards
 from xmceval.rows.shards import Shards
 

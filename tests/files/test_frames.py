@@ -8,7 +8,7 @@ import struct
 import pytest
 from support.files import PREDS, TRUTH, same_numbers, scored, write
 
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.files.io import compressed as frames
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 

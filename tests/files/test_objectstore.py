@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval import DataError, UsageError
 
 s3fs = pytest.importorskip("s3fs")
 server = pytest.importorskip("moto.server")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.files.io.paths import RemotePath, as_input, redacted, to_path
 
 SHOWN = {

@@ -30,8 +30,8 @@ from support.strategies import to_rows, to_text
 from support.webserver import Server
 
 import xmceval
+from xmceval import DataError, UsageError
 from xmceval.cli.main import cli, main
-from xmceval.errors import DataError, UsageError
 from xmceval.files.io import remote
 from xmceval.files.io.paths import as_input
 from xmceval.files.shards import check_files, find_shards

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from support.executors import PicklingExecutor
+from support.pieces import read_in_pieces
 
 import xmceval
 
@@ -119,7 +120,7 @@ def test_shards_are_looked_at_with_the_other_input_of_the_same_shard():
 
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_files_in_parts_and_tasks_are_looked_at_likewise(is_sorted, monkeypatch):
-    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 7)
+    read_in_pieces(monkeypatch, lines=7)
     for frame, name in ((TRUTH, "t"), (PREDS, "p")):
         frame.to_parquet(f"{name}.parquet", row_group_size=5)
         (numbered(frame, "from 1") if is_sorted else shuffled(numbered(frame, "from 1"))).to_parquet(

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from support.executors import PicklingExecutor
 from support.files import write
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval.errors import naming_flags
@@ -721,7 +722,7 @@ def test_tables_need_pyarrow(content, monkeypatch):
 
 
 def test_many_entries_are_read_part_by_part(monkeypatch):
-    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
+    read_in_pieces(monkeypatch, lines=100)
     rng = np.random.default_rng(4)
     rows = {
         row: {int(label): float(rng.random()) for label in rng.choice(40, rng.integers(0, 15), replace=False)}
@@ -738,7 +739,7 @@ def test_many_entries_are_read_part_by_part(monkeypatch):
 def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
     equal = pa.table({"row": np.zeros(5000, int), "label": np.zeros(5000, int), "score": np.ones(5000)})
     parquet.write_table(equal, "s")
-    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
+    read_in_pieces(monkeypatch, lines=100)
     monkeypatch.setattr("xmceval.files.tables.by_row.LONGEST_ROW", 1600)
     with pytest.raises(xmceval.DataError, match=r"s row 0: has 200 or more entries for at most 1 different label"):
         score([{0}, {1}], "s", n_labels=2)
@@ -851,7 +852,7 @@ def test_weights_are_joined_by_the_index_of_the_truth():
 
 
 def test_long_lists_are_read_in_small_parts(monkeypatch):
-    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", 100)
+    read_in_pieces(monkeypatch, lines=100)
     rows = [list(range(row % 3, 40)) for row in range(30)]
     table = pa.table({"labels": rows})
     parquet.write_table(table, "s")

@@ -7,7 +7,7 @@ import pytest
 from support.files import write
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 
 RUN = "q1 Q0 d7 1 2 tag\nq1 Q0 d9 2 2 tag\nq2 Q0 d7 1 5 tag\n"
 QRELS = "q1 0 d9 1\nq3 0 d1 2\n"

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from scipy.sparse import csr_matrix
 
 import xmceval
+from xmceval import UsageError
 from xmceval.cli.main import cli
-from xmceval.errors import UsageError
 from xmceval.labels import catalogue
 from xmceval.labels.catalogue import Sizes, datasets, find_dataset, hint_at_dataset, published
 

@@ -15,7 +15,7 @@ from support.judged import check_judged
 from support.strategies import to_rows
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval import DataError, UsageError
 from xmceval.labels import counts as growing, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
 from xmceval.labels.propensity import from_counts, from_label_counts, from_values

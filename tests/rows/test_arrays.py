@@ -5,7 +5,7 @@ import pytest
 from support.judged import METRICS, estimates
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 
 N_ROWS, N_LABELS = 12, 9
 CPU, CUDA = 1, 2  # DLPack's numbers

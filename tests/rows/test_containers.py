@@ -6,7 +6,7 @@ import scipy
 import scipy.sparse as sp
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 
 Y_TRUE = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
 Y_SCORE = np.array([[0.9, 0.1, 0.3], [0.2, 0.5, 0.4], [0.6, 0.8, 0.1], [0.3, 0.7, 0.2]])

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numba import config
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.kernels.rows import dense as kernels
 from xmceval.rows.block import Scratch, SortedRows
 from xmceval.rows.matrices import dense, source as matrices
@@ -260,7 +261,7 @@ def test_large_blocks_are_split_evenly(rng, monkeypatch):
 
 
 def test_scores_make_more_than_a_usual_block_where_they_are_read_without_a_copy(monkeypatch):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 5)
+    read_in_pieces(monkeypatch, entries=5)
     as_they_are = np.zeros((6, 5)), np.zeros((6, 8))[:, :5], np.zeros((5, 6)).T[:, :1], np.zeros((12, 5))[::2]
     copied = np.zeros((5, 6)).T, np.zeros((6, 10))[:, ::2], np.zeros((6, 5))[::-1], np.zeros((6, 5), dtype=">f8")
     for n_blocks, layouts in ((1, as_they_are), (6, copied)):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError
-from xmceval.rows.matrices import source as matrices
+from xmceval import DataError
 
 N_ROWS, N_LABELS = 9, 6
 every_cut = pytest.mark.parametrize(("entries", "threads"), [(1, 1), (7, 1), (7, 2), (1 << 17, 1)])
@@ -68,7 +68,7 @@ CASES += [("y_score", entry, fault, *SCORES[fault]) for entry in (0, 3) for faul
 @pytest.mark.parametrize("row", [0, 4, 8])
 @pytest.mark.parametrize(("name", "entry", "fault", "make", "message"), CASES)
 def test_a_fault_names_its_row_and_label(monkeypatch, entries, threads, row, name, entry, fault, make, message):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     rows = stored()
     label = make(rows, row, entry)
     [line] = lines_of(threads, **{name: to_matrix(rows)})
@@ -77,7 +77,7 @@ def test_a_fault_names_its_row_and_label(monkeypatch, entries, threads, row, nam
 
 @every_cut
 def test_every_faulty_row_is_named_once_in_order(monkeypatch, entries, threads):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     truth, scores = stored(), stored()
     for row in (2, 3, 7):
         with_value(truth, row, 2, 0.5)
@@ -101,7 +101,7 @@ def test_ten_faulty_rows_are_named_and_more_are_counted(n_wrong):
 @pytest.mark.parametrize("wrong", [(1,), (5,), (8,), (1, 5, 8)])
 @pytest.mark.parametrize("weights", [None, [0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]])
 def test_grades_above_the_scale_are_named_in_the_order_of_rows(monkeypatch, entries, threads, wrong, weights):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     rows = stored()
     for row in wrong:
         with_value(rows, row, 3, 3.0)
@@ -126,7 +126,7 @@ def test_a_row_longer_than_the_header_declares_is_named(tmp_path, row):
 
 @every_cut
 def test_stored_zeros_of_all_blocks_are_counted_and_are_no_labels(monkeypatch, entries, threads):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     rows = stored()
     for row in (1, 6):
         with_value(rows, row, 3, 0.0)

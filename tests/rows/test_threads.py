@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, strategies as st
 from support.files import PREDS, TRUTH, write
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError, Fault
-from xmceval.files.io import chunks
+from xmceval import DataError
+from xmceval.errors import Fault
 from xmceval.rows import threads as engine
 from xmceval.rows.block import Scratch
 
@@ -117,7 +118,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("size", [8, 1 << 20])
 def test_every_command_reports_the_same_for_any_number_of_threads(monkeypatch, case, size):
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    read_in_pieces(monkeypatch, text=size)
     for name, text in zip(("t.txt", "p.txt"), CASES[case], strict=True):
         write(name, text)
 

@@ -1,6 +1,7 @@
 """Small files that say the same in several forms, and what they score."""
 
 import io
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +99,12 @@ def plain():
 def open_scores(path, **facts):
     """Open predictions, with facts of a request that are known of them."""
     return open_source(path, Request("scores", **facts))
+
+
+def rows_in(path, kind="scores", **options):
+    """Return the rows of a file as lists of (label, value), in the order of the file; those of truth by label."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+        matrix = xmceval.read(path, kind=kind, **options)
+    ends = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+    return [list(zip(matrix.indices[i:j].tolist(), matrix.data[i:j].tolist(), strict=True)) for i, j in ends]

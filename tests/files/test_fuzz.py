@@ -5,6 +5,7 @@ The budget here is small; ``XMCEVAL_FUZZ=2000 pytest tests/files/test_fuzz.py`` 
 
 import os
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,9 @@ import pytest
 import test_formats
 import test_ranking_files
 from hypothesis import HealthCheck, given, settings, strategies as st
-from support.files import open_scores
+from support.pieces import read_in_pieces
 
-from xmceval.errors import DataError, Fault
-from xmceval.files.arrays import npz as npz_reader
-from xmceval.files.io import chunks
-from xmceval.files.open import open_truth
-from xmceval.files.sidecars.label_names import read_names
-from xmceval.rows.block import Scratch
+import xmceval
 
 EXAMPLES = int(os.environ.get("XMCEVAL_FUZZ", "25"))
 FORMS = test_formats.CHUNKED
@@ -52,7 +48,7 @@ def samples(tmp_path_factory):
             is_pair = not Path(path).exists()
             content = Path(f"{path}-labels.npy" if is_pair else path).read_bytes()
             scores = Path("m-scores.npy") if is_pair and "alone" not in form else None
-            names = read_names(options["labels"]) if "labels" in options else None
+            names = {name: folder / path for name, path in options.items() if name == "labels"}
             made[form] = (which, content, scores.read_bytes() if scores else None, names, is_pair)
             for stale in Path().glob("m-*.npy"):
                 stale.unlink()
@@ -70,23 +66,13 @@ def read(folder, which, content, scores, names, is_pair):
         if scores:
             (folder / "y-scores.npy").write_bytes(scores)
     path.write_bytes(content)
-    scratch, lengths, labels, values = Scratch(), [], [], []
     try:
-        source = (open_truth if which == "truth" else open_scores)(path, names=names).source
-        for block in source.blocks():
-            rows = block.rows(scratch)
-            n = int(rows.indptr[-1])
-            assert rows.indptr[0] == 0
-            assert n <= LARGE
-            assert np.all(np.diff(rows.indptr) >= 0)
-            lengths += np.diff(rows.indptr).tolist()
-            labels += rows.indices[:n].tolist()
-            values += rows.values[:n].tolist()
-    except DataError as error:
-        return f"refused: {str(error).partition(':')[0]}"
-    except Fault as fault:
-        return f"refused: {fault.message}"
-    return lengths, labels, np.array(values).tobytes()
+        rows = xmceval.read(path, kind="truth" if which == "truth" else "scores", threads=1, **names)
+    except xmceval.DataError as error:
+        return f"refused: {error}"
+    assert rows.nnz <= LARGE
+    assert np.all(np.diff(rows.indptr) >= 0)
+    return rows.shape, rows.indptr.tolist(), rows.indices.tolist(), rows.data.tobytes()
 
 
 def mutated(data, content):
@@ -123,14 +109,9 @@ def test_damaged_files_of_the_ranking_field_are_joined_or_refused(form, tmp_path
     for name, content in (("truth", truth), ("scores", scores)):
         damaged = mutated(data, content.encode()) if name == which else content.encode()
         (tmp_path / name).write_bytes(damaged)
-    try:
-        judgments = open_truth(tmp_path / "truth").judgments
-        source = open_scores(tmp_path / "scores", judgments=judgments).source
-        for block in source.blocks():
-            rows = block.rows(Scratch())
-            assert int(rows.indptr[-1]) <= LARGE
-    except (DataError, Fault):
-        pass
+    with suppress(xmceval.DataError):
+        rows = xmceval.read(tmp_path / "scores", kind="scores", truth=tmp_path / "truth", threads=1)
+        assert rows.nnz <= LARGE
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -146,14 +127,10 @@ def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
         damaged = mutated(data, content)
         found = []
         for size in (1 << 20, data.draw(st.sampled_from([1, 3, 16, 50]))):
-            kept = chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE
-            chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE = size, max(size // 8, 1)
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    found.append(read(folder, which, damaged, scores, names, is_pair))
-            finally:
-                chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE = kept
-        assert found[0] == found[1] or all(isinstance(each, str) for each in found)
+            with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+                read_in_pieces(patch, text=size, rows=max(size // 8, 1))
+                warnings.simplefilter("ignore")
+                found.append(read(folder, which, damaged, scores, names, is_pair))
+        assert found[0] == found[1] or all(isinstance(rows, str) for rows in found)
 
     check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -289,6 +290,7 @@ class _NamedLists(Matrix):
             label_of = self.names.labels
             labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
             has_unknown = bool((labels < 0).any())
+            are_text: AnyArray = np.ones(labels.size, dtype=bool)
         else:
             from xmceval.files.text.words import PADDING
             from xmceval.kernels.text.lists import find_unicode
@@ -297,12 +299,16 @@ class _NamedLists(Matrix):
             letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
             labels, space = np.empty(letters.shape[0], dtype=np.int64), np.empty(4 * width + PADDING, dtype=np.uint8)
             has_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
+            if has_unknown:
+                are_text = np.less_equal(letters.max(axis=1, initial=0), sys.maxunicode)
         for at in np.flatnonzero(labels < 0).tolist() if has_unknown else ():
-            word = str(words.flat[at])
+            word = str(words.flat[at]) if are_text[at] else None
             if word not in _PADDING:
                 row = at // words.shape[1]
-                place = f"{self.source} row {self.first_row + start + row}"
-                raise Fault(row, f"{place}: {unknown_name(word[:40], self.names)}")
+                problem = "a name has a character that Unicode lacks; is the file damaged?"
+                if word is not None:
+                    problem = unknown_name(word[:40], self.names)
+                raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
         lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
         return lists.copy_rows(0, stop - start, scratch)
 

@@ -7,39 +7,38 @@ import subprocess
 import sys
 
 import pytest
-from support.files import open_scores, write
+from support.files import rows_in, write
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import AmbiguousError, Fault
-from xmceval.files.io import chunks
-from xmceval.files.open import open_truth
-from xmceval.files.sidecars.label_names import read_names
-from xmceval.files.text import jsonlines
-from xmceval.files.text.jsonlines import read_scores, read_truth
-from xmceval.rows.block import Scratch
 
 NAMES = ["a", "é", "a name", 'q"uote', "123456789", "\u2028x"]
-NUMBERS = [0, -0.5, 1e3, 5e-324, 1e308, 12345678901234567890, 0.1 + 0.2, 10**400, float("inf"), float("nan"), 3]
+SCORES = [0, -0.5, 1e3, 5e-324, 1e308, 12345678901234567890, 0.1 + 0.2, 10**400, float("inf"), float("nan"), 3]
+GRADES = [0, 1, 1.0, 2, 1e3, 2.5, -1, 10**400, float("inf"), float("nan"), 3]
+START = {"scores": '{"data": []}\n', "truth": '{"target_ind": []}\n'}
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 2000)
+def small_pieces(monkeypatch):
+    read_in_pieces(monkeypatch, text=2000)
 
 
-def make_line(rng, are_scores, has_names, is_short=False):
+def make_line(rng, kind, has_names, is_short=False):
     """Return a line as a program may have written it."""
-    labels = [
-        rng.choice(NAMES) if has_names and rng.random() < 0.8 else rng.randrange(9) for _ in range(rng.randrange(6))
-    ]
-    numbers = [rng.choice(NUMBERS) if rng.random() < 0.1 else rng.random() for _ in labels]
+    labels = rng.sample(range(9), rng.randrange(6))
+    if has_names:
+        labels = [NAMES[i] if i < len(NAMES) and rng.random() < 0.8 else i for i in labels]
+    some = SCORES if kind == "scores" else GRADES
+    numbers = [rng.choice(some) if rng.random() < 0.1 else rng.choice([1, 2.0, 7]) for _ in labels]
+    if kind == "scores":
+        numbers = [rng.random() if number in {1, 2.0, 7} else number for number in numbers]
     row = {"uid": "B0\\1", "title": 'naïve \t\u2019 "x"', "n": rng.choice([7, -1.5e-3])}
     if rng.random() < 0.1:
         row["more"] = rng.choice([None, True, [1], {"data": 1}])
     if rng.random() < 0.3:
-        keys = ["label", "score"] if are_scores or rng.random() < 0.5 else ["label"]
+        keys = ["label", "score"] if kind == "scores" or rng.random() < 0.5 else ["label"]
         row = [dict(zip(keys, pair, strict=False)) for pair in zip(labels, numbers, strict=True)]
-    elif are_scores:
+    elif kind == "scores":
         row["data"] = [list(pair) for pair in zip(labels, numbers, strict=True)]
     else:
         if rng.random() < 0.5:
@@ -54,128 +53,198 @@ def make_line(rng, are_scores, has_names, is_short=False):
 def spoil(rng, line):
     """Return a line with a character too many, too few, or another one."""
     at = rng.randrange(len(line) + 1)
-    return (
-        line[:at]
-        + rng.choice(["", '"', ",", "]", "}", "1", "e", "-", "\\", "\\u00g0", "\x01", " ", "0"])
-        + line[at + rng.randrange(3) :]
-    )
+    wrong = rng.choice(["", '"', ",", "]", "}", "1", "e", "-", "\\", "\\u00g0", "\x01", " ", "0"])
+    return line[:at] + wrong + line[at + rng.randrange(3) :]
 
 
-def read_plainly(path, text, are_scores, names):
-    """Return the entries of each row, or the message for the first that is wrong."""
-    rows = []
-    for number, line in enumerate(text.encode(errors="surrogateescape").split(b"\n")[:-1], 1):
-        read = read_scores if are_scores else read_truth
+def once(pairs):
+    """Return an object of JSON, each of whose keys appears once."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError
+    return row
+
+
+def judge(line, kind, names):
+    """Return the labels and numbers of a line; anything raised says that it has none."""
+    row = json.loads(line, object_pairs_hook=once)
+    if isinstance(row, list):
+        pairs = [(item["label"], item["score"] if kind == "scores" else item.get("score", 1)) for item in row]
+    elif kind == "scores":
+        assert all(isinstance(pair, list) for pair in [row["data"], *row["data"]])
+        pairs = [(label, score) for label, score in row["data"]]
+    else:
+        labels = row["target_ind"]
+        grades = row.get("target_rel", [1] * len(labels))
+        assert all(isinstance(numbers, list) for numbers in (labels, grades))
+        pairs = list(zip(labels, grades, strict=True))
+    assert all(type(number) in {int, float} for _, number in pairs)
+    entries = [(names.index(label) if isinstance(label, str) else label, float(number)) for label, number in pairs]
+    assert all(type(label) is int and abs(label) < 2**63 - 1 for label, _ in entries)
+    return entries
+
+
+def are_valid(entries, kind, n_labels):
+    """Whether labels and numbers can be those of a row."""
+    labels = [label for label, _ in entries]
+    if len({*labels}) < len(labels) or not all(0 <= label < n_labels for label in labels):
+        return False
+    if kind == "scores":
+        return all(score == score for _, score in entries)
+    return all(0 <= grade <= 2**40 and grade == int(grade) for _, grade in entries)
+
+
+def read_plainly(text, kind, names):
+    """Return the entries of each row, the first line that cannot be parsed, and the first whose entries are wrong."""
+    rows, unparsed, invalid = [], None, None
+    for number, line in enumerate(text.encode().split(b"\n")[:-1], 1):
         try:
-            rows.append(list(read(line, names)) if line.strip() else [])
-        except ValueError as error:
-            return f"{path}:{number}: {error}"
-    return rows
+            rows.append(judge(line, kind, names) if line.strip() else [])
+        except Exception:
+            unparsed = unparsed or number
+            continue
+        if not are_valid(rows[-1], kind, len(names) or 2**63 - 1):
+            invalid = invalid or number
+    return rows, unparsed, invalid
 
 
-def read(path, are_scores, names):
-    opened = open_scores(path, names=names) if are_scores else open_truth(path, names=names)
-    found, scratch = [], Scratch()
+def read(path, kind, **options):
+    """Return the entries of each row, or the message of a refusal."""
     try:
-        for block in opened.source.blocks():
-            indptr, indices, values = block.stored.parse(scratch)
-            for i in range(block.stored.n_rows):
-                row = slice(indptr[i], indptr[i + 1])
-                found.append(list(zip(indices[row].tolist(), values[row].tolist(), strict=True)))
-    except Fault as fault:
-        return str(fault)
-    return found
+        return rows_in(path, kind, **options)
+    except xmceval.DataError as error:
+        return str(error)
+
+
+def check(text, kind, names=(), **options):
+    """Compare a file of such lines with the judge of it: lines of a chunk are parsed before entries are checked."""
+    found, (rows, unparsed, invalid) = read(write("j", text), kind, **options), read_plainly(text, kind, names)
+    if unparsed or invalid:
+        assert int(re.match("j:([0-9]+): ", found)[1]) in {unparsed, invalid}
+    elif kind == "truth":
+        assert found == [sorted(entry for entry in row if entry[1]) for row in rows]
+    else:
+        assert found == rows
 
 
 @pytest.mark.parametrize("has_names", [False, True], ids=["ids", "names"])
-@pytest.mark.parametrize("are_scores", [False, True], ids=["truth", "scores"])
+@pytest.mark.parametrize("kind", START)
 @pytest.mark.parametrize("wrong", [0, 0.02, 1])
-def test_lines_are_read_as_by_python(are_scores, has_names, wrong):
-    names = read_names(write("n", "\n".join(NAMES) + "\n")) if has_names else None
+def test_lines_are_read_as_by_python(kind, has_names, wrong):
+    # Every label has a name, so that numbers beside the names are labels too.
+    names = [*NAMES, "6", "7", "8"] if has_names else []
+    options = {"labels": write("n", "\n".join(names) + "\n")} if has_names else {}
     for seed in range(80 if wrong else 4):
         rng = random.Random(seed)
-        start = '{"data": []}\n' if are_scores else '{"target_ind": []}\n'
         n_lines, is_short = 3 if wrong == 1 else 40, rng.random() < wrong / 3
-        lines = [rng.choice([make_line(rng, are_scores, has_names, is_short), ""]) for _ in range(n_lines)]
+        lines = [rng.choice([make_line(rng, kind, has_names, is_short), ""]) for _ in range(n_lines)]
         lines = [spoil(rng, line) if rng.random() < wrong else line for line in lines]
-        text = start + "".join(line + "\n" for line in lines)
-        path = write("j", text)
-        expected = read_plainly(path, text, are_scores, names)
-        assert repr(read(path, are_scores, names)) == repr(expected)
+        check(START[kind] + "".join(f"{line}\n" for line in lines), kind, names, **options)
 
 
 NUMBERS_AS_WRITTEN = [
     *("0", "-0", "00", "01", "-01", "1.", ".5", "-", "--1", "+1", "1.5.5", "1,5", "1e5", "1E-5", "1e", "1.e5", "-0.0"),
     *("1234567", "12345678", "123456789", "1234567.25", "12345678.25", "0.123456789012345", "0.1234567890123456"),
     *("0.1234567890123456789", "0.12345678901234567890", "9.999999999999999999", "0.0000000000000000000000001"),
-    *("1" * 18, "1" * 19, "1" * 30, f"1.{'1' * 70}", "0.30000000000000004", "1 ", "1x", "0x1", "9007199254740993"),
+    *(
+        "1" * 18,
+        "1" * 19,
+        "1" * 30,
+        f"-{'1' * 30}",
+        f"-{'1' * 30}",
+        f"1.{'1' * 70}",
+        "0.30000000000000004",
+        "1 ",
+        "1x",
+        "0x1",
+        "9007199254740993",
+    ),
 ]
 
 
 @pytest.mark.parametrize("number", NUMBERS_AS_WRITTEN)
 def test_numbers_are_read_as_by_python(number):
-    for are_scores, row in ((True, '{"data": [[1, %s], [2, 0.5]]}'), (False, '{"target_ind": [%s, 7]}')):
-        start = '{"data": []}\n' if are_scores else '{"target_ind": []}\n'
-        text = start + row % number + "\n"
-        path = write("j", text)
-        assert read(path, are_scores, None) == read_plainly(path, text, are_scores, None)
+    check(START["scores"] + f'{{"data": [[1, {number}], [2, 0.5]]}}\n', "scores")
+    check(START["truth"] + f'{{"target_ind": [{number}, 7]}}\n', "truth")
 
 
-USUAL = [
-    *[(False, line) for line in ('{"target_ind": [12, 3], "target_rel": [1, 2.5]}', '{"target_ind": []}')],
-    *[
-        (False, line)
-        for line in ('{"title": "1 \\n \\u00e9 \\"a\\"", "n": -1.5e3, "target_ind": [0]}', '[{"label": 5}]')
-    ],
-    *[(True, line) for line in ('{"data": [[12, 0.5], [3, -1.25e-3] , [456, 7]]}', '{"data": [ ], "title": "x"}')],
-    (True, ' [{"label": 12, "score": 0.25, "name": "\\t"}, {"score": 2, "label": 3}] '),
-]
+USUAL = {
+    '{"target_ind": [12, 3], "target_rel": [1, 2]}': "truth",
+    '{"target_ind": []}': "truth",
+    '{"title": "1 \\n \\u00e9 \\"a\\"", "n": -1.5e3, "target_ind": [0]}': "truth",
+    '[{"label": 5}]': "truth",
+    '{"data": [[12, 0.5], [3, -1.25e-3] , [456, 7]]}': "scores",
+    '{"data": [ ], "title": "x"}': "scores",
+    ' [{"label": 12, "score": 0.25, "name": "\\t"}, {"score": 2, "label": 3}] ': "scores",
+}
 
 
-@pytest.mark.parametrize(("are_scores", "line"), USUAL)
-def test_usual_lines_are_left_to_the_kernel(monkeypatch, are_scores, line):
-    path, text = write("j", line + "\n"), line + "\n"
-    expected = read_plainly(path, text, are_scores, None)
-    monkeypatch.setattr(jsonlines, "read_scores", None)
-    monkeypatch.setattr(jsonlines, "read_truth", None)
-    assert read(path, are_scores, None) == expected
+@pytest.mark.parametrize("line", USUAL)
+def test_usual_lines_are_left_to_the_kernel(monkeypatch, line):
+    for name in ("read_scores", "read_truth"):
+        monkeypatch.setattr(f"xmceval.files.text.jsonlines.{name}", None)
+    check(f"{line}\n", USUAL[line])
+
+
+WRONG = {
+    '{"data": [[1, 0.5]}': "expected one JSON object per line (Expecting ',' delimiter: character 18)",
+    "[" * 100_000: "expected one JSON object per line, without deep nesting and huge numbers",
+    "7": "expected one JSON object per line, found 7",
+    "{}": 'expected an object with a list "data" of [name, score], found an empty object; truth has a list',
+    '{"uid": 1}': "expected an object with a list \"data\" of [name, score], found the key 'uid'; truth has a list",
+    '{"data": [7]}': 'expected [name, score] in "data", found 7',
+    '{"data": [[1, 2, 3]]}': 'expected [name, score] in "data", found [1, 2, 3]',
+    '{"data": [[1, "2"]]}': "expected a number in \"data\", found '2'",
+    '{"data": [[1, true]]}': 'expected a number in "data", found True',
+    f'{{"data": [[1, {10**400}]]}}': 'a number in "data" is too large',
+    '{"data": [[1.5, 2]]}': "expected a label, as a 0-based column number or a name, found 1.5",
+    '[{"label": 1}]': 'expected objects such as {"label": 12, "score": 0.9} in the list, found {\'label\': 1}',
+    '{"target_rel": [1]}': "expected an object with a list \"target_ind\", found the key 'target_rel'; predictions",
+    '{"target_ind": [1], "target_rel": [1, 1]}': 'expected "target_rel" to be a list as long as "target_ind"',
+    '{"target_ind": [1, 2], "target_rel": [1]}': 'expected "target_rel" to be a list as long as "target_ind"',
+    '[{"score": 1}]': "expected objects such as {\"label\": 12} in the list, found {'score': 1}",
+}
+
+
+@pytest.mark.parametrize("line", WRONG, ids=lambda line: line[:50])
+def test_what_is_wrong_with_a_line_is_said_in_words(line):
+    kind = "scores" if list(WRONG).index(line) < 12 else "truth"
+    assert read(write("j", f"{START[kind]}{line}\n"), kind).startswith(f"j:2: {WRONG[line]}")
 
 
 REPEATED = {
-    "target_ind": (False, '{"target_ind": [1], "target_ind": [2]}'),
-    "target_rel": (False, '{"target_rel": [9], "target_ind": [1], "target_rel": [1]}'),
-    "label": (False, '[{"label": 1}, {"label": 1, "label": 2}]'),
-    "data": (True, '{"data": [[1, 0.5]], "data": [[2, 0.5]]}'),
-    "score": (True, '[{"label": 1, "score": 0.5, "score": 0.25}]'),
-    "uid": (True, '{"uid": "7", "data": [[1, 0.5]], "uid": "8"}'),
-    "a longer name": (True, '{"a longer name": 7, "a longer namf": 8, "data": [], "a longer name": 9}'),
-    "name": (True, '[{"name": "x", "label": 1, "name": "x", "score": 0.5}]'),
-    "é": (True, '{"é": 1, "data": [[1, 0.5]], "\\u00e9": 2}'),
-    "k": (True, '{"data": [], "more": {"k": 1, "k": 2}}'),
-    "15": (True, '{"data": [], ' + "".join(f'"{i}": {i}, ' for i in range(30)) + '"15": 1}'),
+    "target_ind": ("truth", '{"target_ind": [1], "target_ind": [2]}'),
+    "target_rel": ("truth", '{"target_rel": [9], "target_ind": [1], "target_rel": [1]}'),
+    "label": ("truth", '[{"label": 1}, {"label": 1, "label": 2}]'),
+    "data": ("scores", '{"data": [[1, 0.5]], "data": [[2, 0.5]]}'),
+    "score": ("scores", '[{"label": 1, "score": 0.5, "score": 0.25}]'),
+    "uid": ("scores", '{"uid": "7", "data": [[1, 0.5]], "uid": "8"}'),
+    "a longer name": ("scores", '{"a longer name": 7, "a longer namf": 8, "data": [], "a longer name": 9}'),
+    "name": ("scores", '[{"name": "x", "label": 1, "name": "x", "score": 0.5}]'),
+    "é": ("scores", '{"é": 1, "data": [[1, 0.5]], "\\u00e9": 2}'),
+    "k": ("scores", '{"data": [], "more": {"k": 1, "k": 2}}'),
+    "15": ("scores", '{"data": [], ' + "".join(f'"{i}": {i}, ' for i in range(30)) + '"15": 1}'),
 }
 
 
 @pytest.mark.parametrize("key", REPEATED)
 @pytest.mark.parametrize("before", [0, 1, 5])
 def test_an_object_with_a_key_twice_is_refused(key, before):
-    are_scores, line = REPEATED[key]
-    start = '{"data": []}\n' if are_scores else '{"target_ind": []}\n'
-    path = write("j", start * (1 + before) + line + "\n" + start)
-    assert read(path, are_scores, None) == (
-        f"j:{before + 2}: {key!r} appears twice in an object; expected each key once"
-    )
+    kind, line = REPEATED[key]
+    write("j", START[kind] * (1 + before) + line + "\n" + START[kind])
+    message = f"j:{before + 2}: {key!r} appears twice in an object; expected each key once"
+    assert read("j", kind).split("\n")[0] == message
 
 
 def test_the_same_key_in_several_objects_is_read():
     others = ", ".join(f'"k{i}": {i}' for i in range(15))
     lines = [f'{{"data": [[{i}, 0.5]], {others}}}\n' for i in range(5)] + ['[{"label": 1, "score": 1}]\n'] * 2
-    assert read(write("j", "".join(lines)), True, None) == [[(i, 0.5)] for i in range(5)] + [[(1, 1.0)]] * 2
+    assert read(write("j", "".join(lines)), "scores") == [[(i, 0.5)] for i in range(5)] + [[(1, 1.0)]] * 2
 
 
-def test_text_that_is_no_utf8_is_reported_with_its_place(tmp_path):
-    (tmp_path / "j").write_bytes(b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
-    assert read("j", True, None) == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"
+def test_text_that_is_no_utf8_is_reported_with_its_place():
+    write("j", b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
+    assert read("j", "scores") == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"
 
 
 def write_rows(path, ids, rows, key="uid"):
@@ -212,7 +281,7 @@ def test_ids_of_lines_are_refused_in_another_order_with_what_to_run(tmp_path, mo
             write_rows(f"p-{i}.jsonl", shuffled_ids[part], shuffled[part])
             for i, part in enumerate((slice(5), slice(5, n)))
         ]
-    with pytest.raises(AmbiguousError, match=r"its 'uid' has the ids of t\.jsonl in another order") as caught:
+    with pytest.raises(xmceval.DataError, match=r"its 'uid' has the ids of t\.jsonl in another order") as caught:
         score(y_true, y_score)
     commands = [match[0] for match in re.finditer(r"python -c '[^']*' > \S+", str(caught.value))]
     written = [command.split(" > ")[1] for command in commands]
@@ -222,8 +291,8 @@ def test_ids_of_lines_are_refused_in_another_order_with_what_to_run(tmp_path, mo
     subprocess.run(commands[2], shell=True, check=True)
     assert score(y_true, written[2]) == expected
     write_rows("other.jsonl", [as_id(500), *shuffled_ids[1:]], shuffled)
-    with pytest.raises(AmbiguousError, match=r"its 'uid' has '?r?500'?, which t\.jsonl lacks \(hint: python"):
+    with pytest.raises(xmceval.DataError, match=r"its 'uid' has '?r?500'?, which t\.jsonl lacks \(hint: python"):
         score(y_true, "other.jsonl")
     write_rows("fewer.jsonl", shuffled_ids[1:], shuffled[1:])
-    with pytest.raises(AmbiguousError, match=r"its 'uid' lacks .* of t\.jsonl$"):
+    with pytest.raises(xmceval.DataError, match=r"its 'uid' lacks .* of t\.jsonl$"):
         score(y_true, "fewer.jsonl")

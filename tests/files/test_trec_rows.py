@@ -2,118 +2,144 @@
 
 import math
 import random
+import re
+import warnings
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
 import pytest
-from support.files import open_scores, write
+from support.files import rows_in, write
+from support.pieces import read_in_pieces
 
-from xmceval.errors import DataError
-from xmceval.files.io import chunks
-from xmceval.files.open import open_truth
-from xmceval.files.ranking.judgments import BEIR, QRELS, RUN, Documents
-from xmceval.files.ranking.lines import line_file
-from xmceval.files.sidecars.label_names import read_names
-from xmceval.files.text.words import Words
-from xmceval.rows.block import Scratch
+import xmceval
 
 NAMES = ["7", "07", "q", "d1", "d#2", "12345678", "123456789", "clueweb09-en0000-00-00000"]
 NAMES += ["é" * 9, "\u2028", "x" * 300]
-VALUES = ["1", "-0.5", "1e3", "1E-400", ".5", "5.", "+7", "inf", "-Infinity", "0.1234567890123456789012", "1" * 400]
-WRONG_VALUES = ["x", "1_0", "٣", "0x1", "1e", "5%"]
+SCORES = ["1", "-0.5", "1e3", "1E-400", ".5", "5.", "+7", "inf", "-Infinity", "0.1234567890123456789012", "1" * 400]
+GRADES = [*["1", "0", "3", "-1"] * 8, "2.", "+7", "1e2", "0.0", "5E0", "1E-400", "-0"]
+WRONG = ["x", "1_0", "٣", "0x1", "1e", "5%"]
 
 
-def make(rng, columns, n_lines, wrong=0.0):
-    """Return text with lines in every form."""
-    names = [rng.choice(NAMES) + rng.choice(["", str(i % 37)]) for i in range(n_lines)]
-    lines = ["\t".join(columns.names.split())] if columns.has_header else []
-    for name in names:
-        words = [rng.choice(NAMES) for _ in columns.names.split()]
-        words[0], words[columns.document] = rng.choice(NAMES[:6]), name
-        words[columns.value] = rng.choice(WRONG_VALUES if rng.random() < wrong else VALUES)
-        if rng.random() < wrong:
+class Form(NamedTuple):
+    """A form of lines: its columns in words, where document and value stand, and what the values may be."""
+
+    columns: str
+    document: int
+    value: int
+    values: list
+    is_tsv: bool = False
+
+    @property
+    def number(self):
+        return len(self.columns.split())
+
+
+FORMS = {
+    "qrels": Form("query 0 document grade", 2, 3, GRADES),
+    "run": Form("query Q0 document rank score tag", 2, 4, SCORES),
+    "beir": Form("query-id corpus-id score", 1, 2, GRADES, is_tsv=True),
+}
+
+
+def make(rng, form, n_lines, wrong=0.0):
+    """Return text with lines in every form; no query has a document twice."""
+    pairs = {(rng.choice(NAMES[:6]), rng.choice(NAMES) + rng.choice(["", str(i % 37)])) for i in range(n_lines)}
+    lines = ["\t".join(form.columns.split())] if form.is_tsv else []
+    for i, (query, document) in enumerate(sorted(pairs, key=lambda _: rng.random())):
+        words = [rng.choice(NAMES) for _ in form.columns.split()]
+        words[0], words[form.document], words[form.value] = query, document, rng.choice(form.values)
+        if form.number > 3 and rng.random() < 0.9:  # it is known by these
+            words[1] = form.columns.split()[1]
+        if i > 5 and rng.random() < wrong:
+            words[form.value] = rng.choice(WRONG)
+        if i > 5 and rng.random() < wrong:
             words = rng.choice([words[:-1], [*words, "more"], words[:1]])
-        between = ["\t"] * 9 + [" \t "] if columns.has_header else [" ", " ", " ", "\t", "  ", "\t \r", "\v", "\f"]
+        between = ["\t"] * 9 + [" \t "] if form.is_tsv else [" ", " ", " ", "\t", "  ", "\t \r", "\v", "\f"]
         lines.append("".join(word + rng.choice(between) for word in words[:-1]) + words[-1])
         lines += rng.choices([[], ["", " \r"], ["# a comment"], ["\t\t \v"]], weights=[9, 1, 1, 1])[0]
     return "".join(line + rng.choice(["\n", "\n", "\r\n", " \n"]) for line in lines)
 
 
-def read_plainly(path, columns):
+def read_plainly(path, form):
     """Return query, document and value of each line, or the message of an error."""
-    found, has_header = [], columns.has_header
+    entries, has_header = [], form.is_tsv
     for number, line in enumerate(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip() or line.startswith(b"#"):
             continue
         if has_header:
             has_header = False
             continue
-        words = [word.strip() for word in line.split(b"\t")] if columns.has_header else line.split()
-        if len(words) != columns.number or not all(words):
-            return f"{path}:{number}: {columns.explain(line)}"
-        word = words[columns.value]
+        words = [word.strip() for word in line.split(b"\t")] if form.is_tsv else line.split()
+        if len(words) != form.number or not all(words):
+            return f"{path}:{number}: expected '{form.columns}', found "
         try:
-            value = float(word.decode("ascii").replace("_", "x"))
+            value = float(words[form.value].decode("ascii").replace("_", "x"))
         except ValueError:
-            return f"{path}:{number}: expected a number{columns.role}"
-        found.append((words[0], words[columns.document], value))
-    return found
+            noun = form.columns.split()[form.value]
+            return f"{path}:{number}: expected a number as the {noun} of '{form.columns}', found "
+        entries.append((words[0], words[form.document], value))
+    return entries
 
 
-def read(path, columns, judged=None):
-    lines = line_file(Path(path), columns).lines(judged)
-    indptr, documents, values = lines.gather(len(lines.queries) if judged is None else len(judged))
-    words = lines.documents.tolist()
-    rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr)).tolist()
-    return lines, [
-        (row, words[i], value) for row, i, value in zip(rows, documents.tolist(), values.tolist(), strict=True)
-    ]
+def by_query(entries):
+    table = {}
+    for query, document, value in entries:
+        table.setdefault(query, {})[document] = value
+    return table
 
 
-@pytest.mark.parametrize("columns", [QRELS, RUN, BEIR], ids=["qrels", "run", "beir"])
-@pytest.mark.parametrize("chunk_bytes", [100, chunks.CHUNK_BYTES])
+def number(table):
+    """Return the rows of a truth by query, with documents numbered in their order."""
+    documents = sorted({name for row in table.values() for name in row})
+    rows = [[(documents.index(name), grade) for name, grade in row.items() if grade > 0] for row in table.values()]
+    return [sorted(row) for row in rows]
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("size", [100, 3 << 20])
 @pytest.mark.parametrize("seed", range(4))
-def test_lines_are_read_as_if_split_in_python(columns, chunk_bytes, seed, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", chunk_bytes)
-    text = make(random.Random(seed), columns, 120)
-    path = write("t", ("\ufeff" if seed == 1 else "") + (text.rstrip("\r\n \t") if seed == 2 else text))
-    plain = read_plainly(path, columns)
-    queries = list(dict.fromkeys(query for query, _, _ in plain))
-    lines, entries = read(path, columns)
-    assert lines.queries.tolist() == queries
-    assert lines.documents.tolist() == list(dict.fromkeys(document for _, document, _ in plain))
-    rows = sorted(((queries.index(query), document, value) for query, document, value in plain), key=lambda x: x[0])
-    assert entries == rows
-    judged = {query: row for row, query in enumerate(queries[::2])}
-    lines, entries = read(path, columns, judged)
-    kept = [(judged[query], document, value) for query, document, value in plain if query in judged]
-    assert entries == sorted(kept, key=lambda x: x[0])
-    assert lines.n_ignored == len(plain) - len(kept)
+def test_lines_are_read_as_if_split_in_python(name, size, seed, monkeypatch):
+    read_in_pieces(monkeypatch, text=size)
+    text = make(random.Random(seed), FORMS[name], 120)
+    write("t", ("\ufeff" if seed == 1 else "") + (text.rstrip("\r\n \t") if seed == 2 else text))
+    entries = read_plainly("t", FORMS[name])
+    table = by_query(entries)
+    if name != "run":
+        assert rows_in("t", "truth") == number(table)
+        return
+    judged = {query: min(row) for query, row in list(table.items())[::2]}
+    write("q", b"".join(b"%s 0 %s 1\n%s 0 none 0\n" % (*pair, pair[0]) for pair in judged.items()))
+    documents = [*sorted({*judged.values(), b"none"}), *(document for query, document, _ in entries if query in judged)]
+    labels = {document: label for label, document in enumerate(dict.fromkeys(documents))}
+    ranked = [break_plainly(list(table[query].items())) for query in judged]
+    assert rows_in("t", truth="q") == [[(labels[name], score) for name, score in row.items()] for row in ranked]
+    n_left = sum(len(row) for query, row in table.items() if query not in judged)
+    assert f"({n_left} lines)" in str(xmceval.score("q", "t", metrics="P", k=1).warnings)
 
 
-@pytest.mark.parametrize("columns", [QRELS, RUN, BEIR], ids=["qrels", "run", "beir"])
+@pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("seed", range(12))
-def test_the_first_wrong_line_is_reported_as_if_split_in_python(columns, seed, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 4000)
-    path = write("t", make(random.Random(seed), columns, 60, wrong=0.03))
-    plain = read_plainly(path, columns)
-    assert isinstance(plain, str)
-    with pytest.raises(DataError) as caught:
-        line_file(Path(path), columns).lines()
-    assert str(caught.value).startswith(plain)
+def test_the_first_wrong_line_is_reported_as_if_split_in_python(name, seed, monkeypatch):
+    read_in_pieces(monkeypatch, text=4000)
+    write("t", make(random.Random(seed), FORMS[name], 60, wrong=0.06))
+    write("q", "q 0 7 1\nq 0 d1 0\n")
+    expected = read_plainly("t", FORMS[name])
+    assert isinstance(expected, str)
+    with pytest.raises(xmceval.DataError, match=f"^{re.escape(expected)}"):
+        rows_in("t", "scores", truth="q") if name == "run" else rows_in("t", "truth")
 
 
-def test_a_line_longer_than_a_chunk_is_read():
-    name = "x" * 3_000_000
-    _, entries = read(write("t", f"q 0 a 1\nq 0 {name} 2\nq 0 b 3\n"), QRELS)
-    assert [(len(document), value) for _, document, value in entries] == [(1, 1), (len(name), 2), (1, 3)]
+def test_a_line_longer_than_a_chunk_is_read(monkeypatch):
+    read_in_pieces(monkeypatch, text=4000)
+    name = "x" * 30_000
+    assert rows_in(write("t", f"q 0 a 1\nq 0 {name} 2\nq 0 b 3\n"), "truth") == [[(0, 1), (1, 3), (2, 2)]]
 
 
 def test_the_first_nan_of_a_judged_query_is_reported_by_its_line():
-    truth = open_truth(write("q", "q1 0 a 1\nq1 0 b 0\n"))
-    run = "\n#\nother Q0 a 1 nan me\nq1 Q0 a 1 0.5 me\nq1 Q0 b 1 -NaN me\n"
-    with pytest.raises(DataError, match=r"^r:5: the score is NaN"):
-        open_scores(write("r", run), judgments=truth.judgments)
+    write("q", "q1 0 a 1\nq1 0 b 0\n")
+    write("r", "\n#\nother Q0 a 1 nan me\nq1 Q0 a 1 0.5 me\nq1 Q0 b 1 -NaN me\n")
+    with pytest.raises(xmceval.DataError, match=r"^r:5: the score is NaN"):
+        xmceval.score("q", "r")
 
 
 def break_plainly(entries):
@@ -121,8 +147,10 @@ def break_plainly(entries):
 
     Those of -inf are no predictions, and stay.
     """
-    stay = {document: score for document, score in entries if score == -math.inf}
-    entries = sorted((entry for entry in entries if entry[0] not in stay), key=lambda entry: (entry[1], entry[0]))
+    entries, given = (
+        sorted((entry for entry in entries if entry[1] > -math.inf), key=lambda entry: entry[::-1]),
+        entries,
+    )
     scores = [score for _, score in entries]
     for i in range(1, len(scores)):
         if scores[i] <= scores[i - 1]:
@@ -130,7 +158,7 @@ def break_plainly(entries):
     for i in range(len(scores) - 1, 0, -1):
         if scores[i - 1] >= scores[i]:
             scores[i - 1] = math.nextafter(scores[i], -math.inf)
-    return stay | {document: score for (document, _), score in zip(entries, scores, strict=True)}
+    return dict(given) | {document: score for (document, _), score in zip(entries, scores, strict=True)}
 
 
 @pytest.mark.parametrize("falls", [False, True])
@@ -143,68 +171,34 @@ def test_ties_are_broken_by_the_least_steps(seed, falls):
     entries = [(document, rng.choice(pool[: 2 + 2 * seed])) for document in documents]
     if falls:
         entries.sort(key=lambda entry: -entry[1])
-    run = "".join(f"q Q0 {document} 1 {score!r} me\n" for document, score in entries)
-    truth = open_truth(write("q", "q 0 dd3 1\nq 0 dd4 1\n"))
-    opened = open_scores(write("r", run), judgments=truth.judgments)
+    write("r", "".join(f"q Q0 {document} 1 {score!r} me\n" for document, score in entries))
+    write("q", "q 0 dd3 1\nq 0 dd4 1\n")
     expected = break_plainly([(document.encode(), score) for document, score in entries])
-    assert opened.source.pieces[0].values.tolist() == [expected[document.encode()] for document, _ in entries]
+    [row] = rows_in("r", truth="q")
+    assert [score for _, score in row] == [expected[document.encode()] for document, _ in entries]
     scores = [score for _, score in entries]
     n_tied = sum(scores.count(score) > 1 for score in scores if score > -math.inf)
-    assert f"{n_tied} ties broken by document as in trec_eval" in opened.facts
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+        assert f"{n_tied} ties broken by document as in trec_eval" in xmceval.score("q", "r", k=1).inputs[1]
 
 
 def test_a_wrong_first_line_is_reported_whatever_follows():
-    path = write("t", "q 0 d\nq 0 d " + "1" * 60 + "\nq 0 d 1\n" * 9)
-    with pytest.raises(DataError) as caught:
-        open_truth(path)
-    assert str(caught.value) == read_plainly(path, QRELS)
+    write("t", "q 0 d\nq 0 d " + "1" * 60 + "\nq 0 d 1\n" * 9)
+    with pytest.raises(xmceval.DataError, match=r"^t:1: expected 'query 0 document grade', found 'q 0 d'$"):
+        xmceval.read("t", kind="truth")
 
 
-def numbered(names):
-    words = Words()
-    blob = b"".join(names)
-    ends = np.cumsum([len(name) for name in names])
-    numbers = words.number(np.frombuffer(blob + bytes(8), np.uint8), ends - [len(name) for name in names], ends)
-    return words, numbers.tolist()
-
-
-def test_words_are_numbered_in_the_order_in_which_they_appear():
-    rng = random.Random(0)
-    names = ["".join(rng.choices("ab\0", k=rng.randint(1, 20))).encode() for _ in range(20_000)]
-    names += [b"clueweb09-" + bytes(rng.choices(range(256), k=rng.randint(0, 100))) for _ in range(500)]
-    words, numbers = numbered(names)
-    distinct = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    found = words.tolist()
-    assert found == list(distinct)
-    assert numbers == [distinct[name] for name in names]
-    assert [found[i] for i in words.in_order().tolist()] == sorted(distinct)
-
-
-@pytest.mark.parametrize("names", [[], [b""], [b"a"], [b"ab", b"a"], [b"x" * 64 + b"b", b"x" * 64 + b"a", b"x" * 64]])
-def test_few_words_are_put_in_order(names):
-    assert numbered(names)[0].in_order().tolist() == sorted(range(len(names)), key=names.__getitem__)
-
-
-def test_plain_numbers_are_those_without_leading_zeros_that_a_label_can_be():
-    names = [b"0", b"7", b"07", b"00", b"9" * 18, b"%d" % (2**63 - 2), b"%d" % (2**63 - 1), b"9" * 20, b"-1", b"1a"]
-    expected = [0, 7, -1, -1, 10**18 - 1, 2**63 - 2, -1, -1, -1, -1]
-    assert numbered(names)[0].plain_numbers().tolist() == expected
-
-
-def test_documents_that_no_one_judged_keep_their_labels_from_run_to_run():
-    judgments = open_truth(write("q", "q 0 b 1\nq 0 a 1\nq 0 c 1\n")).judgments
-    for documents, expected in (("xay", [3, 0, 4]), ("ycz", [4, 2, 5])):
+def test_documents_that_no_one_judged_have_the_labels_after_those_of_the_others():
+    write("q", "q 0 b 1\nq 0 a 1\nq 0 c 1\n")
+    for documents, labels in (("xay", [3, 0, 4]), ("ycz", [3, 2, 4])):
         lines = [f"q Q0 {document} {rank} {9 - rank} me\n" for rank, document in enumerate(documents)]
-        [block] = open_scores(write("r", "".join(lines)), judgments=judgments).source.blocks()
-        assert block.stored.parse(Scratch()).indices[:3].tolist() == expected
-    words = judgments.documents.words
-    labels = judgments.documents.labels(words).tolist()
-    by_label = dict(zip(labels, words.tolist(), strict=True))
-    assert by_label == {0: b"a", 1: b"b", 2: b"c", 3: b"x", 4: b"y", 5: b"z"}
+        [row] = rows_in(write("r", "".join(lines)), truth="q")
+        assert [label for label, _ in row] == labels
 
 
-def test_a_name_that_is_unknown_is_reported():
-    names = read_names(write("n", "a\nb\n"))
-    assert Documents.of(numbered([b"b"])[0], names).labels(numbered([b"b", b"a"])[0]).tolist() == [1, 0]
-    with pytest.raises(DataError, match=r"^q: 'x' is not in n, which has 2 label names"):
-        open_truth(write("q", "q1 0 a 1\nq1 0 x 1\n"), names=names)
+def test_documents_have_the_labels_of_their_names_and_an_unknown_one_is_reported():
+    write("n", "b\na\n")
+    assert rows_in(write("q", "q1 0 a 2\nq1 0 b 3\n"), "truth", labels="n") == [[(0, 3), (1, 2)]]
+    with pytest.raises(xmceval.DataError, match=r"^q: 'x' is not in n, which has 2 label names"):
+        xmceval.read(write("q", "q1 0 a 1\nq1 0 x 1\n"), kind="truth", labels="n")

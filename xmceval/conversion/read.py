@@ -23,8 +23,6 @@ from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import results_in_order
 from xmceval.rows.width import Width
-from xmceval.scoring.options import Options
-from xmceval.scoring.setup.inputs import open_scores, open_truth
 
 
 def read(
@@ -100,16 +98,19 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
     names = None if labels is None else read_names(labels)
-    options = Options(n_labels=n_labels, max_line=max_line)
     width = Width() if names is None else Width(len(names), f"{names.source} has")
     width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth is None:
-        are_all_ids = None if options.n_labels is None else True
+        are_all_ids = None if n_labels is None else True
         opened = judged = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)
     else:
         check_kind(kind)
         if kind == "truth":
             raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
+        from xmceval.scoring.options import Options  # not loaded for a file that is read alone
+        from xmceval.scoring.setup.inputs import open_scores, open_truth
+
+        options = Options(n_labels=n_labels, max_line=max_line)
         judged = open_truth(to_path(truth), options, names=names)
         if not width.is_known and judged.source.n_labels is not None:
             width = Width(judged.source.n_labels, f"{judged.source.name} has")

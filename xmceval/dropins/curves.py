@@ -378,40 +378,36 @@ def _average(
     if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
-    row_weights = np.ones(truth.shape[0]) if weight is None else weight.astype(np.float64)
+    row_weights = None if weight is None else weight.astype(np.float64)
     support = None
     if average == "weighted":
-        support = np.bincount(truth.indices, np.repeat(row_weights, np.diff(truth.indptr)), minlength=truth.shape[1])
+        of_entries = None if row_weights is None else np.repeat(row_weights, np.diff(truth.indptr))
+        support = np.bincount(truth.indices, of_entries, minlength=truth.shape[1])
         if np.isclose(support.sum(), 0):
             return 0.0
-    if average == "micro" and weight is None:
-        groups = _rank_unweighted(truth, scores)
-    else:
-        groups = _rank_weighted(truth, scores, row_weights, micro=average == "micro")
+    groups = _rank_matrix(truth, scores, row_weights, micro=average == "micro")
     values = _defined_values(compute, compute(groups))
     return values if average is None else mean(values, support)
 
 
-def _rank_unweighted(truth: Any, scores: Any) -> RankedGroups:
-    """Rank all cells as one group, without weights."""
-    positive, negative = list[Float64](), list[Float64]()
-    for cells in iterate_cells(truth, scores):
-        is_true = cells.data.real != 0
-        positive.append(cells.data.imag[is_true])
-        negative.append(cells.data.imag[~is_true])
-    n_zeros = truth.shape[0] * truth.shape[1] - sum(part.size for part in (*positive, *negative))
-    return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
-
-
-def _rank_weighted(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
-    """Rank the cells [n_rows, n_labels] of every label, or all as one group, with `row_weights`, float64 [n_rows]."""
+def _rank_matrix(truth: Any, scores: Any, row_weights: Float64 | None, *, micro: bool) -> RankedGroups:
+    """Rank the cells [n_rows, n_labels] of every label, or all as one group, with weights of rows, float64 [n_rows]."""
     n_rows, n_labels = truth.shape
+    if micro and row_weights is None:  # without sorting all cells together
+        positive, negative = list[Float64](), list[Float64]()
+        for cells in iterate_cells(truth, scores):
+            is_true = cells.data.real != 0
+            positive.append(cells.data.imag[is_true])
+            negative.append(cells.data.imag[~is_true])
+        n_zeros = n_rows * n_labels - sum(part.size for part in (*positive, *negative))
+        return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
+    weights = np.ones(n_rows) if row_weights is None else row_weights
     cells = sparse.vstack([*iterate_cells(truth, scores)], format="csr")
     if micro:
-        weights, starts = np.repeat(row_weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
-        return _rank(cells.data, starts, weights, n_rows * n_labels, row_weights.sum() * n_labels)
+        of_cells, starts = np.repeat(weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
+        return _rank(cells.data, starts, of_cells, n_rows * n_labels, weights.sum() * n_labels)
     cells = cells.tocsc()
-    return _rank(cells.data, cells.indptr, row_weights[cells.indices], n_rows, row_weights.sum())
+    return _rank(cells.data, cells.indptr, weights[cells.indices], n_rows, weights.sum())
 
 
 def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, total: float) -> RankedGroups:

@@ -21,7 +21,7 @@ from xmceval.dropins.inputs import (
 )
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
-from xmceval.rows.block import Float64, Rows, Scratch, read_only
+from xmceval.rows.block import Float64, Scratch, read_only
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.scoring.tasks.curves import sort_by_score
 from xmceval.scoring.tasks.wholerow import working_space
@@ -283,15 +283,9 @@ def _compute_dcg(
         space = working_space(scratch.array, gained, scored)
         kernels.sum_gains(tuple(gained), tuple(scored), gains.shape[1], ignore_ties, discounts, *space, values[rows])
         if best is not None:
-            best[rows] = _compute_best_dcg(gained, discounts)
+            of_row = np.repeat(np.arange(gained.indptr.size - 1, dtype=np.uint32), np.diff(gained.indptr))
+            ranks = np.minimum(np.arange(of_row.size) - gained.indptr[of_row], discounts.size - 1)
+            discounted = discounts[np.minimum(ranks + 1, discounts.size - 1)] - discounts[ranks]
+            discounted *= gained.values[sort_by_score(gained.values, of_row)]
+            best[rows] = np.bincount(of_row, discounted, minlength=rows.stop - rows.start)
     return values
-
-
-def _compute_best_dcg(gains: Rows, discounts: Float64) -> Float64:
-    """Return the highest DCG that each row could reach."""
-    n_rows = gains.indptr.size - 1
-    rows = np.repeat(np.arange(n_rows, dtype=np.uint32), np.diff(gains.indptr))
-    ranks = np.minimum(np.arange(rows.size) - gains.indptr[rows], discounts.size - 1)
-    discounted = discounts[np.minimum(ranks + 1, discounts.size - 1)] - discounts[ranks]
-    discounted *= gains.values[sort_by_score(gains.values, rows)]
-    return np.bincount(rows, discounted, minlength=n_rows).astype(np.float64)  # of none it makes integers

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,17 +68,16 @@ def _check_output(file: str, *, force: bool, inputs: Iterable[str | Path]) -> No
     check_installed()
 
 
-@contextmanager
-def open_outputs(
+def prepare_outputs(
     arguments: Mapping[str, Any],
     inputs: Iterable[tuple[str, Path]],
     options: Options | None = None,
     default_kind: str = "",
-) -> Iterator[Callable[..., None]]:
-    """Check before scoring that pictures and page can be written, and yield a function that writes them.
+) -> Callable[..., None]:
+    """Check before scoring that pictures and page can be written, and return a function that writes them.
 
-    `inputs` are the files that the command reads, each with its role; pipes are kept for their digests. Without
-    `options` of scoring any picture may have something to show.
+    `inputs` are the files that the command reads, each with its role. Without `options` of scoring any picture
+    may have something to show.
     """
     plots, kinds, page, force = (arguments[name] for name in ("plots", "plot_kinds", "page", "force"))
     inputs = list(inputs) if plots or page is not None else []
@@ -92,7 +90,6 @@ def open_outputs(
         if to_path(page).suffix.lower() not in PAGE_ENDINGS:
             raise UsageError(f"--page {page}: expected a name that ends with {' or '.join(PAGE_ENDINGS)}")
         _check_output(page, force=force, inputs=paths)
-    from xmceval.files.io.inputfiles import kept_pipes
 
     def write(results: Sequence[Result], comparison: Comparison | None = None) -> None:
         for file, kind in zip(plots, kinds, strict=True):
@@ -100,8 +97,7 @@ def open_outputs(
         if page is not None:
             _write_page(arguments, inputs, results, comparison)
 
-    with kept_pipes(paths if page is not None else ()):
-        yield write
+    return write
 
 
 def _check_measures(kinds: Iterable[str | None], options: Options, default: str) -> None:

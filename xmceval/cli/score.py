@@ -10,7 +10,7 @@ import click
 from xmceval.cli import options
 from xmceval.cli.inputs import find_inputs, open_inputs
 from xmceval.cli.messages import enforced, say, warn_of_results
-from xmceval.cli.outputs import open_outputs, output_options
+from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.report.pictures import OF_RESULTS
 
 MAIN = (
@@ -73,23 +73,23 @@ def command(form: str, **arguments: Any) -> None:
 
         gates = [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
         check_computed(gates, inputs.options.measures)
-    with open_outputs(arguments, inputs.list_files(), inputs.options) as write_files:
-        with open_inputs(inputs, arguments) as truth:
-            results = score_systems(
-                truth,
-                inputs.systems,
-                save_rows=arguments["save_rows"],
-                save_state=arguments["save_state"],
-                shard=arguments["shard"],
-                force=arguments["force"],
-            )
-        if gates:
-            results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
-        warn_of_results(arguments, results, form=form)
-        if len(results) > 1 and not arguments["quiet"]:
-            say("note: xmceval compare tests whether the differences between systems could be chance")
-        with enforced([outcome for result in results for outcome in result.gates]):
-            try:
-                click.echo(render(Results(results), form, layout), nl=False)
-            finally:  # also where the table goes to a pipe that is closed
-                write_files(results)
+    write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options)
+    with open_inputs(inputs, arguments) as truth:
+        results = score_systems(
+            truth,
+            inputs.systems,
+            save_rows=arguments["save_rows"],
+            save_state=arguments["save_state"],
+            shard=arguments["shard"],
+            force=arguments["force"],
+        )
+    if gates:
+        results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
+    warn_of_results(arguments, results, form=form)
+    if len(results) > 1 and not arguments["quiet"]:
+        say("note: xmceval compare tests whether the differences between systems could be chance")
+    with enforced([outcome for result in results for outcome in result.gates]):
+        try:
+            click.echo(render(Results(results), form, layout), nl=False)
+        finally:  # also where the table goes to a pipe that is closed
+            write_files(results)

@@ -12,7 +12,7 @@ import click
 from xmceval.cli import options
 from xmceval.cli.inputs import find_inputs, open_inputs, split_name, watch
 from xmceval.cli.messages import enforced, long_work, warn_of_results
-from xmceval.cli.outputs import open_outputs, output_options
+from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.comparison.options import Testing
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import is_address, to_path
@@ -76,15 +76,15 @@ def command(form: str, **arguments: Any) -> None:
     gates = [parse_worse(text) for text in arguments["fail_if_worse"]]
     prepare = _prepare_rows if is_row_file(arguments["truth"]) else _prepare_systems
     inputs, scoring, compare = prepare(arguments, gates)
-    with open_outputs(arguments, inputs, scoring, "differences") as write_files:
-        comparison = compare()
-        comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
-        warn_of_results(arguments, comparison.results, comparison.doubts, form=form)
-        with enforced(comparison.gates):
-            try:
-                click.echo(render(comparison, form, layout), nl=False)
-            finally:  # also where the table goes to a pipe that is closed
-                write_files(comparison.results, comparison)
+    write_files = prepare_outputs(arguments, inputs, scoring, "differences")
+    comparison = compare()
+    comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
+    warn_of_results(arguments, comparison.results, comparison.doubts, form=form)
+    with enforced(comparison.gates):
+        try:
+            click.echo(render(comparison, form, layout), nl=False)
+        finally:  # also where the table goes to a pipe that is closed
+            write_files(comparison.results, comparison)
 
 
 def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Prepared:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
 from xmceval.files.formats import BOTH
+from xmceval.files.io.inputfiles import renew_pipes
 from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.open import check_kind, open_either
 from xmceval.files.opened import Opened, Role
@@ -97,6 +98,7 @@ def open_rows(
     max_line: int,
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
+    renew_pipes(to_path(file) for file in (path, truth, labels) if file is not None)
     names = None if labels is None else read_names(labels)
     width = Width() if names is None else Width(len(names), f"{names.source} has")
     width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")

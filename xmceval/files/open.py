@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
-from xmceval.files.io.inputfiles import stored_at, take_pipe
+from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Opened, Request, Role
@@ -61,9 +61,7 @@ def open_source(path: str | Path | QuerySource | Table, request: Request) -> Ope
 
         opened = open_by_query(path, request)
     elif isinstance(path, (str, Path)):
-        path = to_path(path)
-        take_pipe(path)
-        opened = _open(path, request)
+        opened = _open(to_path(path), request)
     else:
         from xmceval.files.tables.open import open_table
 
@@ -95,7 +93,6 @@ def open_either(
     """
     check_kind(kind)
     path = to_path(path)
-    take_pipe(path)
     truth, scores = (
         Request(role, names, max_line=max_line, is_alone=is_alone, are_all_ids=are_all_ids) for role in ROLES
     )
@@ -130,7 +127,7 @@ def _open(path: Path, request: Request) -> Opened:
 
 def _open_signed(head: Head, request: Request) -> Opened | None:
     """Open a file that begins with the signature of its format, or refuse it; None for text."""
-    signature = next((each for each in SIGNED if head.content.startswith(each)), None)
+    signature = next((start for start in SIGNED if head.content.startswith(start)), None)
     if signature is None:
         return None
     if signature == signatures.ZIP:

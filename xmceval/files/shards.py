@@ -5,13 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, UsageError, counted, names_flags
 from xmceval.files.arrays.pairs import describe_missing, has_pair, pair_of
-from xmceval.files.io.inputfiles import STDIN, pipe_key
+from xmceval.files.io.inputfiles import STDIN, pipe_key, renew_pipes
 from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS
 from xmceval.files.io.streams import read_all_bytes
@@ -23,8 +23,11 @@ _NUMBER = re.compile(r"([0-9]+)")
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
-    """Check that the paths among inputs can be read; a folder in `may_have_shards` could have shards in it."""
-    paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
+    """Check that the paths among the inputs of a call can be read; what comes through pipes is copied anew.
+
+    A folder in `may_have_shards` could have shards in it.
+    """
+    paths = [to_path(value) for value in inputs if isinstance(value, (str, Path))]
     if not paths:
         return
     pipes = dict[object, Path]()
@@ -35,10 +38,10 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
             raise UsageError(f"{what} can stand for one file only")
         pipes[key] = path
     hint = " (hint: pass a pattern such as 'shards/*', to take its files as shards)"
-    hints = {path: hint if path in may_have_shards else "" for path in paths}
-    faults = dict.fromkeys(fault for path, hint in hints.items() for fault in _find_faults(path, hint))
+    faults = [fault for path in paths if (fault := _find_fault(path, hint if path in may_have_shards else ""))]
     if faults:
-        raise DataError(*faults)
+        raise DataError(*dict.fromkeys(faults))
+    renew_pipes(paths)
 
 
 def is_present(path: Path) -> bool:
@@ -51,24 +54,22 @@ def is_present(path: Path) -> bool:
         return True
 
 
-def _find_faults(path: Path, hint: str) -> Iterator[str]:
-    """Yield the problems of a path."""
+def _find_fault(path: Path, hint: str) -> str:
+    """Return the problem of a path, or an empty string."""
     if path == STDIN:
-        return
+        return ""
     try:
-        is_missing = not (path.exists() or has_pair(path))
+        if not (path.exists() or has_pair(path)):
+            is_in_list = not hint and not names_flags() and str(path) == path.stem  # perhaps of names, not of shards
+            return describe_missing(path) + (BY_NAME if is_in_list else "")
     except DataError:  # of a store that does not answer, which is not asked for the other files too
         raise
     except (OSError, ValueError) as error:  # such as a NUL in the path
-        yield f"{path}: {getattr(error, 'strerror', None) or error}"
-        return
-    if is_missing:
-        is_in_list = not hint and not names_flags() and str(path) == path.stem  # perhaps of names, not of shards
-        yield describe_missing(path) + (BY_NAME if is_in_list else "")
-    elif path.is_dir() and not has_pair(path):
-        yield f"{path}: is a directory; expected a file{hint}"
-    elif not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK):
-        yield f"{path}: Permission denied"
+        return f"{path}: {getattr(error, 'strerror', None) or error}"
+    if path.is_dir() and not has_pair(path):
+        return f"{path}: is a directory; expected a file{hint}"
+    is_unreadable = not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK)
+    return f"{path}: Permission denied" if is_unreadable else ""
 
 
 def find_shards(value: Any, *, are_scores: bool = False) -> Any:
@@ -92,10 +93,10 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
         return _read_list(text)
     if not glob.has_magic(text):
         return value
-    files = _list_matching(value)
-    if not files:
+    shards = _match(path)
+    if shards is None:
         raise DataError(f"{text}: no file matches this pattern")
-    return Shards(files, path.name, is_listed=False)
+    return shards
 
 
 def is_matrix(value: Any) -> bool:
@@ -103,17 +104,17 @@ def is_matrix(value: Any) -> bool:
     if isinstance(value, (str, Path)) or hasattr(value, "tocsr"):
         return True
     is_pair = isinstance(value, tuple) and len(value) == 2
-    return all(getattr(each, "ndim", 0) == 2 for each in value) if is_pair else getattr(value, "ndim", 0) == 2
+    return all(getattr(array, "ndim", 0) == 2 for array in value) if is_pair else getattr(value, "ndim", 0) == 2
 
 
-def _list_matching(pattern: str | Path) -> list[Path]:
-    """Return the files that match a pattern in natural order; the two files of a pair are one shard."""
+def _match(pattern: Path) -> Shards | None:
+    """Return the files that match a pattern in natural order, if any; the two files of a pair are one shard."""
     if isinstance(pattern, RemotePath):
-        found = list(map(to_path, pattern.remote.match()))
+        paths = list(map(to_path, pattern.remote.match()))
     else:
-        found = [each for each in map(Path, glob.glob(str(pattern), recursive=True)) if not each.is_dir()]
-    by_pair = {pair_of(each): each for each in sorted(found, key=natural_key, reverse=True)}
-    return list(reversed(by_pair.values()))
+        paths = [path for path in map(Path, glob.glob(str(pattern), recursive=True)) if not path.is_dir()]
+    by_pair = {pair_of(path): path for path in sorted(paths, key=natural_key, reverse=True)}
+    return Shards(list(reversed(by_pair.values())), pattern.name, is_listed=False) if by_pair else None
 
 
 def _read_list(text: str, file: Path | None = None) -> Shards:
@@ -142,13 +143,13 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
         return _read_list(name, file) if is_present(beside(file, name[1:])) else None
     if not glob.has_magic(name):
         return None
-    is_below = file is not None and not (isinstance(path, RemotePath) or to_path(name).is_absolute())
-    pattern = beside(to_path(glob.escape(str(file))), name) if is_below and not isinstance(file, RemotePath) else path
+    is_below = file is not None and not (isinstance(path, RemotePath) or isinstance(file, RemotePath))
+    if is_below and not to_path(name).is_absolute():
+        path = beside(to_path(glob.escape(str(file))), name)
     try:
-        files = _list_matching(pattern)
+        return _match(path)
     except DataError:  # of a store that does not answer
         return path
-    return Shards(files, path.name, is_listed=False) if files else None
 
 
 def natural_key(path: str | Path) -> tuple[object, ...]:
@@ -165,61 +166,47 @@ def check_pairing(truth: Any, scores: Any) -> None:
     """
     if len(parts_of(truth)) == 1 or len(parts_of(scores)) == 1:
         return
+    ours: Sequence[Any] = ()
+    theirs: Sequence[Any] = ()
+    if all(isinstance(part, (str, Path)) for part in (*truth.parts, *scores.parts)):
+        ours, theirs = _find_keys(truth.parts), _find_keys(scores.parts)
     if len(truth) != len(scores):
-        missing = _find_missing(truth, scores)
+        sides = ((ours, truth, theirs, scores), (theirs, scores, ours, truth)) if ours else ()
+        missing = ""  # the first shard without a partner, where names tell
+        for keys, shards, others, partners in sides:
+            alone = [part for key, part in zip(keys, shards.parts, strict=True) if key not in others]
+            if not missing and alone and len(alone) < len(shards):
+                missing = f" ({alone[0]} has no partner in {partners.name})"
         raise DataError(
             f"{truth.name}: {counted(len(truth), 'shard')}, {scores.name}: {counted(len(scores), 'shard')}"
             f"{missing}; expected a shard of predictions for each of the truth, or one file"
         )
-    pairs = [(first, second) for first, second in zip(truth.parts, scores.parts, strict=True)]
-    if not all(isinstance(each, (str, Path)) for pair in pairs for each in pair):
-        return
-    own: Sequence[Any] = find_keys(truth.parts)
-    other: Sequence[Any] = find_keys(scores.parts)
     steps = set[tuple[int, ...]]()  # by which numbers differ, where all names have as many
-    if all(isinstance(key, tuple) and len(key) == len(own[0]) for key in (*own, *other)):
-        steps = {tuple(a - b for a, b in zip(*keys, strict=True)) for keys in zip(own, other, strict=True)}
-    if own == other or len(steps) == 1:
+    if all(isinstance(key, tuple) and len(key) == len(ours[0]) for key in (*ours, *theirs)):
+        steps = {tuple(a - b for a, b in zip(*keys, strict=True)) for keys in zip(ours, theirs, strict=True)}
+    if ours == theirs or len(steps) == 1:
         return
-    if truth.is_listed and scores.is_listed and sorted(map(str, own)) != sorted(map(str, other)):
+    if truth.is_listed and scores.is_listed and sorted(map(str, ours)) != sorted(map(str, theirs)):
         return
-    wrong = next((i for i, (first, second) in enumerate(zip(own, other, strict=True)) if first != second), 0)
+    wrong = next((i for i, (first, second) in enumerate(zip(ours, theirs, strict=True)) if first != second), 0)
     raise DataError(
-        f"{pairs[wrong][0]} would be scored with {pairs[wrong][1]}, shard {wrong + 1} of each: are they of the same "
-        "rows? (hint: list the shards in the order of their rows, one path per line, and pass @LIST)"
+        f"{truth.parts[wrong]} would be scored with {scores.parts[wrong]}, shard {wrong + 1} of each: are they of the "
+        "same rows? (hint: list the shards in the order of their rows, one path per line, and pass @LIST)"
     )
 
 
-def _find_missing(truth: Shards, scores: Shards) -> str:
-    """Return the first shard without a partner, for a message, where names tell."""
-    if not all(isinstance(each, (str, Path)) for each in (*truth.parts, *scores.parts)):
-        return ""
-    own, other = find_keys(truth.parts), find_keys(scores.parts)
-    for keys, parts, others, name in ((own, truth.parts, other, scores.name), (other, scores.parts, own, truth.name)):
-        alone = [part for key, part in zip(keys, parts, strict=True) if key not in others]
-        if alone and len(alone) < len(parts):
-            return f" ({alone[0]} has no partner in {name})"
-    return ""
-
-
-def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
+def _find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
     """Return the parts that distinguish the names of shards: their numbers, as far as they differ, or others."""
-    names = [_plain_name(to_path(part)) for part in parts]
+    names = [str(to_path(part)) for part in parts]
+    for ending in COMPRESSED_ENDINGS:
+        names = [name.removesuffix(ending) for name in names]
     numbers = [tuple(int(word) for word in _NUMBER.split(name)[1::2]) for name in names]
     if len(set(map(len, numbers))) == 1:
         varying = [i for i, column in enumerate(zip(*numbers, strict=True)) if len(set(column)) > 1]
-        keys = [tuple(own[i] for i in varying) for own in numbers]
+        keys = [tuple(of_name[i] for i in varying) for of_name in numbers]
         if len(set(keys)) == len(parts):
             return keys
     stems = [str(to_path(name).parent / to_path(name).name.partition(".")[0]) for name in names]
     start = len(os.path.commonprefix(stems))  # noqa: RUF071 - letters are meant
     stop = len(os.path.commonprefix([stem[start:][::-1] for stem in stems]))  # noqa: RUF071
     return [stem[start : len(stem) - stop] for stem in stems]
-
-
-def _plain_name(path: Path) -> str:
-    """Return a path without the ending that says how the file is compressed."""
-    name = str(path)
-    for ending in COMPRESSED_ENDINGS:
-        name = name.removesuffix(ending)
-    return name

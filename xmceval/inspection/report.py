@@ -312,7 +312,7 @@ def inspect(
     paths = list(map(as_input, [files] if isinstance(files, (str, Path)) or not isinstance(files, Iterable) else files))
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
-    with kept_pipes(map(to_path, paths)):
+    with kept_pipes():
         saved = [path for path in paths if kind is None and is_state(to_path(path))]
         states = tuple(_inspect_state(to_path(path)) for path in saved)
         others = [path for path in paths if path not in saved]

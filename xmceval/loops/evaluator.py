@@ -19,7 +19,7 @@ from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
 from xmceval.files.io.write import write_output
 from xmceval.files.ranking.lines import QuerySource
-from xmceval.files.shards import find_shards
+from xmceval.files.shards import check_files, find_shards
 from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
@@ -276,6 +276,7 @@ class Evaluator:
             if not are_both_named(rows):
                 first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
             sample_weight, _ = join_values(sample_weight, name, "weight", None, rows, in_batch=True)
+        check_files([sample_weight])
         weights, _ = take_numbers(sample_weight, name, "row")
         if weights.size != truth.n_rows:
             raise DataError(

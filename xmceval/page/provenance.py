@@ -58,10 +58,7 @@ def list_inputs(truth: Any, systems: Iterable[Any], options: Options) -> Iterato
 
 
 def digest_inputs(inputs: Iterable[tuple[str, Path]], threads: int | None) -> tuple[Digest, ...]:
-    """Read files once more, each once, for their sizes and SHA-256; a pair of npy files has two.
-
-    The copy of a pipe must have been kept.
-    """
+    """Read files once more, each once, for their sizes and SHA-256; a pair of npy files has two."""
     files = [(role, file) for role, path in inputs for file in find_files(path)]
     unique = list(dict.fromkeys(file for _, file in files))
     with ThreadPoolExecutor(threads or default_threads()) as pool:

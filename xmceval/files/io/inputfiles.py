@@ -1,6 +1,6 @@
 """Open the file behind an input path: a local file, or the copy of a pipe or of a remote file.
 
-The bytes of standard input and of named pipes come once: they are copied to a temporary file and read there.
+The bytes of standard input and of named pipes come once: they are copied to a temporary file, where all read them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -26,7 +27,7 @@ STDIN = Path("-")
 _PIECE = 1 << 20
 
 _copies: dict[Hashable, Copy] = {}  # of pipes
-_kept: set[Hashable] = set()
+_are_kept = ContextVar("are_kept", default=False)  # whether a call within another reads its copies
 
 
 def pipe_key(path: Path) -> Hashable:
@@ -42,19 +43,20 @@ def pipe_key(path: Path) -> Hashable:
     return "-" if path == STDIN else None
 
 
-def take_pipe(path: Path) -> None:
-    """Copy the contents of a pipe, for another input; do nothing if the path is not a pipe."""
-    key = pipe_key(path)
-    if key is None or key in _kept:
-        return
-    _copies.pop(key, None)
-    copy = Copy(str(path))
-    with copying(str(path)), copy.path.open("wb") as file:
-        for piece in _pieces(path):
-            file.write(piece)
-        if not file.tell():
-            raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
-    _copies[key] = copy
+def renew_pipes(paths: Iterable[Path]) -> None:
+    """Forget what came through pipes before: a call copies it anew, once, where it first reads it."""
+    for path in paths if not _are_kept.get() else ():
+        _copies.pop(pipe_key(path), None)
+
+
+@contextmanager
+def kept_pipes() -> Iterator[None]:
+    """Let calls within this one read the copies of its pipes."""
+    token = _are_kept.set(True)
+    try:
+        yield
+    finally:
+        _are_kept.reset(token)
 
 
 def _pieces(pipe: Path) -> Iterator[bytes]:
@@ -73,22 +75,6 @@ def _pieces(pipe: Path) -> Iterator[bytes]:
             yield piece
 
 
-@contextmanager
-def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
-    """Keep the copies of some pipes meanwhile, so that each can be taken any number of times."""
-    keys = set[Hashable]()
-    try:
-        for path in paths:
-            take_pipe(path)
-            keys.add(pipe_key(path))
-            _kept.update(keys)
-        yield
-    finally:
-        for key in keys:
-            _copies.pop(key, None)
-        _kept.difference_update(keys)
-
-
 def stored_at(path: Path) -> Path:
     """Return where the bytes of a path are; for a pipe or a remote file, in its copy, made if needed."""
     if isinstance(path, RemotePath):
@@ -97,7 +83,13 @@ def stored_at(path: Path) -> Path:
     if key is None:
         return path
     if key not in _copies:
-        take_pipe(path)
+        copy = Copy(str(path))
+        with copying(str(path)), copy.path.open("wb") as file:
+            for piece in _pieces(path):
+                file.write(piece)
+            if not file.tell():
+                raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
+        _copies[key] = copy
     return _copies[key].path
 
 

@@ -124,8 +124,8 @@ def as_input(value: Any) -> Any:
     if isinstance(value, Shards):
         parts = as_input(value.parts)
         return value if parts is value.parts else value.with_parts(parts)
-    if isinstance(value, (list, tuple)) and any(isinstance(each, str) and is_address(each) for each in value):
-        return type(value)([as_input(each) for each in value])
+    if isinstance(value, (list, tuple)) and any(isinstance(part, str) and is_address(part) for part in value):
+        return type(value)([as_input(part) for part in value])
     return value
 
 
@@ -145,7 +145,7 @@ def split_ending(name: str) -> tuple[str, str]:
     >>> split_ending("runs/model.v2.txt.gz"), split_ending("model.v2"), split_ending("A.NPZ")
     (('runs/model.v2', '.txt.gz'), ('model.v2', ''), ('A', '.NPZ'))
     """
-    rest = next((name[: -len(each)] for each in COMPRESSED_ENDINGS if name.lower().endswith(each)), name)
+    rest = next((name[: -len(ending)] for ending in COMPRESSED_ENDINGS if name.lower().endswith(ending)), name)
     stem, point, suffix = rest.rpartition(".")
     is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
     stem = stem if point and is_ending else rest

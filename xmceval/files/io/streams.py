@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 from xmceval.errors import DataError
 from xmceval.files.io.compressed import DamagedError, open_bzip2, open_xz, open_zstd
 from xmceval.files.io.inputfiles import open_stored, size_of
-from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, XZ, ZIP, ZSTD, ZSTD_SKIPPABLE
+from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, UTF8_BOM, XZ, ZIP, ZSTD, ZSTD_SKIPPABLE
 
 # Readers of an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
@@ -71,6 +71,12 @@ def read_all_bytes(path: Path) -> bytes:
     """Read a whole file, decompressed: for small files, or for those that are held in memory anyway."""
     with open_bytes(path) as stream, _locate_damage(path):
         return stream.read()
+
+
+def read_short_lines(path: Path) -> list[bytes]:
+    """Return the lines of a small file without the blanks around them, up to the last that has any text."""
+    text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
+    return [line.strip() for line in text.split(b"\n")] if text else []
 
 
 def check_is_text(path: Path) -> None:

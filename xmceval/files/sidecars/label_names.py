@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
-from xmceval.files.io.streams import read_all_bytes, read_first_bytes
+from xmceval.files.io.signatures import NPY, PICKLE, UTF16_BOMS
+from xmceval.files.io.streams import read_first_bytes, read_short_lines
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import Axis
 
@@ -61,7 +60,6 @@ class Names:
 def read_names(path: str | Path) -> Names:
     """Read label names: text with one per line, or an npy array of strings."""
     path = to_path(path)
-    take_pipe(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
         from xmceval.files.arrays.npy import open_array
@@ -76,9 +74,7 @@ def read_names(path: str | Path) -> Names:
             return Names([name.encode(errors="surrogateescape") for name in array.read_strings()], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
         raise DataError(f"{path}: expected text with one label name per line")
-    names = [line.strip() for line in read_all_bytes(path).removeprefix(UTF8_BOM).split(b"\n")]
-    while names and not names[-1]:
-        names.pop()
+    names = read_short_lines(path)
     empty = [number for number, name in enumerate(names, 1) if not name]
     if empty:
         raise DataError(

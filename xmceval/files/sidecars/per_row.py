@@ -8,10 +8,9 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
-from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.signatures import NPY, UTF8_BOM
-from xmceval.files.io.streams import check_is_text, quote, read_all_bytes, read_first_bytes
+from xmceval.files.io.signatures import NPY
+from xmceval.files.io.streams import check_is_text, quote, read_first_bytes, read_short_lines
 from xmceval.files.shards import find_shards
 from xmceval.rows.block import Float64
 from xmceval.rows.groups import RowGroups
@@ -22,13 +21,13 @@ from xmceval.rows.shards import Shards, parts_of
 def read_numbers(path: str | Path) -> Float64:
     """Read one number per line, or an npy array of one dimension."""
     path = to_path(path)
-    take_pipe(path)
     if read_first_bytes(path, len(NPY)) == NPY:
         array = read_array(path)
         if array.ndim != 1 or array.dtype.kind not in "iuf":
             raise DataError(f"{path}: expected numbers in one dimension, got shape {array.shape} of {array.dtype}")
         return array.astype(np.float64)
-    lines = _read_lines(path) or [b""]
+    check_is_text(path)
+    lines = read_short_lines(path) or [b""]
     numbers = np.empty(len(lines))
     for i, line in enumerate(lines):
         try:
@@ -68,18 +67,9 @@ def _read_words(path: str | Path | Shards) -> tuple[list[tuple[str, str]], str]:
     """Return the lines of one file or of several, each after its place, and the name of all for messages."""
     shards = find_shards(path)
     files = [to_path(part) for part in parts_of(shards)]
+    lines = list[tuple[str, str]]()
     for file in files:
-        take_pipe(file)
-    lines = [
-        (f"{file}:{number}", line.decode(errors="surrogateescape"))
-        for file in files
-        for number, line in enumerate(_read_lines(file), 1)
-    ]
+        check_is_text(file)
+        texts = enumerate(read_short_lines(file), 1)
+        lines += [(f"{file}:{number}", text.decode(errors="surrogateescape")) for number, text in texts]
     return lines, shards.name if len(files) > 1 else str(files[0])
-
-
-def _read_lines(path: Path) -> list[bytes]:
-    """Return the lines of a small file without the blanks around them."""
-    check_is_text(path)
-    text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
-    return [line.strip() for line in text.split(b"\n")] if text else []

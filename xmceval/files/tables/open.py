@@ -22,7 +22,6 @@ import numpy as np
 from xmceval.errors import DataError, listed, names_flags
 from xmceval.files.io import signatures
 from xmceval.files.io.chunks import NUMBER
-from xmceval.files.io.inputfiles import take_pipe
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.lines import Lines, QuerySource
@@ -214,7 +213,6 @@ def refuse_header(head: Head, request: Request) -> None:
 
 def table_at(path: Path) -> Table | None:
     """Return the table of a Parquet or Arrow file, or of text with a header that has a column of queries or rows."""
-    take_pipe(path)
     if is_empty(path):
         return None
     head = Head.of(path)

@@ -104,6 +104,12 @@ class LineChunks:
                     return
 
 
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file of any size, without their newlines."""
+    for chunk in LineChunks(path):
+        yield from bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n")[:-1]
+
+
 def count_lines(path: Path, n_bytes: int | None = None) -> int:
     """Count the lines of a file, or of its first bytes, however long they are; the last may lack its newline."""
     count, n_left, last = 0, n_bytes, NEWLINE
@@ -126,8 +132,6 @@ _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
 
 PERCENT, COMMA = rb"[-+]?\d+(?:[.,]\d+)?%", rb"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 
-_IS_PERCENT, _HAS_COMMA = re.compile(PERCENT), re.compile(COMMA)
-
 # Commands that write points in numbers of their own, and leave other commas, as between columns; JSON loses the quotes.
 _POINTS = r"""sed -E 's/(["[:space:];:])([-+]?[0-9]+),([0-9eE+-]+)(["[:space:];]|$)/\1\2.\3\4/g'"""
 _POINTS_IN_JSON = r"""sed -E 's/"([-+]?[0-9]+),([0-9eE+-]+)" *([],}])/\1.\2\3/g'"""
@@ -140,9 +144,9 @@ def without_comment(line: bytes) -> bytes:
 
 def explain_decimal(word: bytes, *, is_json: bool = False) -> str:
     """Return the end of a message about a word that is no number: the conversion to do, or nothing."""
-    if _IS_PERCENT.fullmatch(word):
+    if re.fullmatch(PERCENT, word):
         return "; percent signs are not read (hint: remove them, for example with sed 's/%//g')"
-    if _HAS_COMMA.fullmatch(word):
+    if re.fullmatch(COMMA, word):
         command = _POINTS_IN_JSON if is_json else _POINTS
         return f"; decimal commas are not read (hint: write points, for example with {command})"
     return ""
@@ -163,12 +167,9 @@ class Places:
 
     def filled_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and the text of each line."""
-        number = 0
-        for chunk in LineChunks(self.path):
-            text = bytes(chunk.buffer[chunk.start : chunk.stop])
-            for line in (text.removeprefix(UTF8_BOM) if number == 0 else text).split(b"\n")[:-1]:
-                number += 1
-                is_blank = not line.strip(None if self.has_comments else b"\r")
-                is_comment = self.has_comments and line.startswith(b"#")
-                if number > self.n_header_lines and not is_blank and not is_comment:
-                    yield number, line
+        for number, line in enumerate(read_lines(self.path), 1):
+            text = line.removeprefix(UTF8_BOM) if number == 1 else line
+            is_blank = not text.strip(None if self.has_comments else b"\r")
+            is_comment = self.has_comments and text.startswith(b"#")
+            if number > self.n_header_lines and not is_blank and not is_comment:
+                yield number, text

@@ -6,6 +6,7 @@ import bz2
 import io
 import lzma
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO
 
 from xmceval.errors import missing_package
@@ -74,17 +75,13 @@ class FrameStream(io.RawIOBase):
             if not compressed:
                 return
         try:
-            self._ready = memoryview(self._decode(compressed))
+            limit = [OUTPUT_BYTES] if hasattr(self._decoder, "needs_input") else []
+            self._ready = memoryview(self._decoder.decompress(compressed, *limit))
         except self._errors as error:
             raise DamagedError(str(error)) from None
         self._is_inside = not self._decoder.eof
         if self._decoder.eof:
             self._surplus, self._decoder = self._decoder.unused_data, self._new_decoder()
-
-    def _decode(self, compressed: bytes) -> bytes:
-        is_limited = hasattr(self._decoder, "needs_input")
-        decoded: bytes = self._decoder.decompress(compressed, *([OUTPUT_BYTES] if is_limited else []))
-        return decoded
 
     def close(self) -> None:
         """Close the file as well."""
@@ -92,17 +89,12 @@ class FrameStream(io.RawIOBase):
         super().close()
 
 
-def open_bzip2(file: BinaryIO) -> FrameStream:
-    """Open a bzip2 file."""
-    return FrameStream(file, bz2.BZ2Decompressor, (OSError, ValueError))
+open_bzip2 = partial(FrameStream, new_decoder=bz2.BZ2Decompressor, errors=(OSError, ValueError))
 
 
 def open_xz(file: BinaryIO) -> FrameStream:
     """Open an xz file."""
-
-    def new_decoder() -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LARGEST_DICTIONARY)
-
+    new_decoder = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=LARGEST_DICTIONARY)
     return FrameStream(file, new_decoder, (lzma.LZMAError,))
 
 

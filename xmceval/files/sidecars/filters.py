@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,7 @@ def take_filter(pairs: Any) -> Filter:
         return ordered(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:
         return as_filter(read_array(path), name)
-    check_is_text(path)
-    text = read_all_bytes(path).removeprefix(UTF8_BOM)
-    numbers = _parse_pairs(path, text)
-    lines: Sequence[int] = range(1, len(numbers) + 1)
-    if len(numbers) != text.count(b"\n") + (not text.endswith(b"\n")):  # there are comments or blank lines
-        lines = [line for line, _ in _split_lines(text)]
+    numbers, lines = _read_pairs(path)
     farthest = [int(np.argmax(column)) for column in numbers.T] if len(numbers) else []
     largest = (Largest(int(numbers[at, i]), f"{path}:{lines[at]}") for i, at in enumerate(farthest))
     return ordered(name, numbers[:, 0].astype(np.int64), numbers[:, 1].astype(np.int64), *largest)
@@ -71,26 +67,32 @@ def _open(pairs: Any) -> tuple[str, Path | None, Table | None]:
     return "filter", None, find_table(pairs, "filter")
 
 
-def _parse_pairs(path: Path, text: bytes) -> Float64:
-    """Parse lines into pairs [n_pairs, 2]."""
+def _read_pairs(path: Path) -> tuple[Float64, Sequence[int]]:
+    """Read lines of pairs, float64 [n_pairs, 2], and the number of the line of each."""
+    check_is_text(path)
+    text = read_all_bytes(path).removeprefix(UTF8_BOM)
+    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
     plain = b"\n".join(map(without_comment, text.split(b"\n"))) if b"#" in text else text
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # for text of blank lines, which is fine
-            pairs: Float64 = np.loadtxt(io.BytesIO(plain), dtype=np.float64, comments=None, ndmin=2)
-        if pairs.size == 0:
-            return pairs.reshape(0, 2)
-        if pairs.shape[1] == 2 and first_wrong(pairs) is None:
-            return pairs
-    except ValueError:
-        pass
-    lines = _split_lines(text)
-    for number, words in lines:
+    pairs: Float64 | None = None
+    with warnings.catch_warnings(), suppress(ValueError):
+        warnings.simplefilter("ignore", UserWarning)  # for text of blank lines, which is fine
+        pairs = np.loadtxt(io.BytesIO(plain), dtype=np.float64, comments=None, ndmin=2)
+        pairs = pairs.reshape(0, 2) if pairs.size == 0 else pairs
+    is_right = pairs is not None and pairs.shape[1] == 2 and first_wrong(pairs) is None
+    if pairs is not None and is_right and len(pairs) == n_lines:
+        return pairs, range(1, n_lines + 1)
+    numbered = ((number, line.split()) for number, line in enumerate(plain.split(b"\n"), 1))
+    lines = [(number, words) for number, words in numbered if words]
+    if pairs is not None and is_right:
+        return pairs, [number for number, _ in lines]
+    pairs = np.empty((len(lines), 2))
+    for i, (number, words) in enumerate(lines):
         try:
-            numbers = np.array([[float(word) for word in words]])
+            pairs[i] = [float(word) for word in words]
+            is_pair = len(words) == 2 and first_wrong(pairs[i : i + 1]) is None
         except ValueError:
-            numbers = np.empty((1, 0))
-        if numbers.shape[1] != 2 or first_wrong(numbers) is not None:
+            is_pair = False
+        if not is_pair:
             hint = ""
             if len(words) == 2 and words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
                 hint = (
@@ -101,13 +103,7 @@ def _parse_pairs(path: Path, text: bytes) -> Float64:
                 f"{path}:{number}: expected 'row label', two whole numbers of at least 0, "
                 f"found {quote(b' '.join(words))}{hint}"
             )
-    return np.array([words for _, words in lines], dtype=np.float64)
-
-
-def _split_lines(text: bytes) -> list[tuple[int, list[bytes]]]:
-    """Return the number and the words of each line that has words."""
-    lines = ((number, without_comment(line).split()) for number, line in enumerate(text.split(b"\n"), 1))
-    return [(number, words) for number, words in lines if words]
+    return pairs, [number for number, _ in lines]
 
 
 @dataclass(frozen=True)

@@ -281,11 +281,11 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
     rows, status = _room_for_labels(region, scratch), np.zeros(2, dtype=np.int64)
     room = 0 if region.names is None else rows.indices.size
     places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
-    rows.indptr[0] = found = 0
+    rows.indptr[0] = n_named = 0
     while at < region.stop:
         at = parse_json(region.chunk.text, at, region.stop, region.are_scores, places, *rows, status)
         row, n = status.tolist()
-        found = _find_names(region, rows, places, row, found)
+        n_named = _find_names(region, rows, places, row, n_named)
         if at < region.stop:
             end = buffer.index(b"\n", at)
             for label, value in _read_line(region, row, bytes(buffer[at:end]), lambda line: read(line, region.names)):
@@ -293,7 +293,7 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
                 n += 1
             rows.indptr[row + 1], at = n, end + 1
             status[:] = row + 1, n
-            found = n
+            n_named = n
     return rows
 
 

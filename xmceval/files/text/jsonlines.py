@@ -7,11 +7,11 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from xmceval.errors import AmbiguousError, listed
-from xmceval.files.io.chunks import LineChunks, explain_decimal
+from xmceval.files.io.chunks import explain_decimal, read_lines
 from xmceval.files.io.paths import to_path
 from xmceval.files.sidecars.label_names import LARGEST_ID, Names, unknown_name
 from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
@@ -23,11 +23,11 @@ class RepeatedKeyError(ValueError):
 
 def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON, as a hook of json; each of its keys appears once."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise RepeatedKeyError(f"{key[:60]!r} appears twice in an object; expected each key once")
-    return found
+    return members
 
 
 def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
@@ -109,7 +109,8 @@ def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:
 def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) -> bool:
     """Return whether all lines of truth and predictions have a key with the same text."""
     find = re.compile(json.dumps(key).encode() + rb'\s*:\s*("[^"\\]*"|-?\d+)\s*[,}]').search
-    for ours, theirs in zip_longest(*map(_read_lines, (truth, scores)), fillvalue=b""):
+    lines = (chain.from_iterable(read_lines(to_path(file)) for file in files) for files in (truth, scores))
+    for ours, theirs in zip_longest(*lines, fillvalue=b""):
         known, given = find(ours), find(theirs)
         if known is None or given is None or known[1] != given[1]:
             return False
@@ -118,18 +119,12 @@ def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) ->
 
 def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the object in each line of some files; {} for an invalid line, which its reader refuses."""
-    for line in _read_lines(files):
+    for line in chain.from_iterable(read_lines(to_path(file)) for file in files):
         try:
             row = _load_row(line)
         except ValueError:
             row = {}
         yield row if isinstance(row, dict) else {}
-
-
-def _read_lines(files: Sequence[str]) -> Iterator[bytes]:
-    for file in files:
-        for chunk in LineChunks(to_path(file)):
-            yield from bytes(chunk.buffer[chunk.start : chunk.stop]).splitlines()
 
 
 def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:

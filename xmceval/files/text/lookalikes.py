@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xmceval.errors import AmbiguousError, DataError
-from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, LineChunks, explain_decimal, without_comment
+from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal, read_lines, without_comment
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import MOST_LINES, Head, Request
 from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
@@ -178,15 +178,14 @@ def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
     one of a few numbers of columns; else there are none.
     """
     words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
-    for chunk in LineChunks(path):
-        for line in bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n"):
-            row = _SEPARATOR.split(without_comment(line).strip())
-            if row != [b""]:
-                words.add(row[0])
-                widths.add(len(row))
-                n_rows += 1
-                n_longer += len(row) > 1
-                if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
-                    return None, set()  # neither, so the rest is not read
+    for line in read_lines(path):
+        row = _SEPARATOR.split(without_comment(line).strip())
+        if row != [b""]:
+            words.add(row[0])
+            widths.add(len(row))
+            n_rows += 1
+            n_longer += len(row) > 1
+            if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
+                return None, set()  # neither, so the rest is not read
     are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
     return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

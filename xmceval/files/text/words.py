@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,9 +98,9 @@ class Words:
 
         n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
         if n_words >= self._ends.size:
-            self._ends = _extend(self._ends, n_words + n_words // 2)
+            self._ends = np.pad(self._ends, (0, n_words + n_words // 2 - self._ends.size))
         if n_bytes > self.blob.size:
-            self.blob = _extend(self.blob, n_bytes + n_bytes // 2)
+            self.blob = np.pad(self.blob, (0, n_bytes + n_bytes // 2 - self.blob.size))
         if 2 * n_words > self._slots.size:
             self._slots = np.full(1 << (2 * n_words).bit_length(), -1, dtype=np.int64)
             fill_slots(self._slots, self.ends, self.blob)
@@ -111,10 +110,3 @@ def text_of(words: Sequence[bytes]) -> tuple[NDArray[np.uint8], Int64, Int64]:
     """Return words as `Words` takes them: a text, and where each of them begins and ends in it."""
     ends = np.cumsum([0, *map(len, words)])
     return np.frombuffer(bytearray().join([*words, bytes(PADDING)]), dtype=np.uint8), ends[:-1], ends[1:]
-
-
-def _extend(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return a longer copy, filled up with zeros."""
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: array.size] = array
-    return longer

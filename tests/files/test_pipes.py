@@ -106,6 +106,15 @@ def test_a_named_pipe_may_be_written_to_again():
         same_numbers(scored(feed(TRUTH.encode())))
 
 
+def test_no_call_reads_what_came_to_an_earlier_one(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(PREDS.encode()))
+    assert xmceval.read("-", kind="scores").nnz == 7
+    with pytest.raises(xmceval.DataError, match=r"^-: standard input is empty$"):
+        xmceval.read("-", kind="scores")
+    with pytest.raises(xmceval.DataError, match=r"^-: standard input is empty$"):
+        scored("-")
+
+
 def test_a_pipe_is_one_of_the_files():
     truth = descriptor(TRUTH.encode())
     with pytest.raises(xmceval.UsageError, match=f"{truth}: a pipe can stand for one file only"):
@@ -183,7 +192,7 @@ def test_no_room_for_a_copy_is_reported(monkeypatch):
     def full(**_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tempfile, "mkstemp", full)
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
     with pytest.raises(xmceval.DataError) as caught:
         scored("-")
     expected = "-: cannot be copied to a temporary file: No space left on device (hint: set TMPDIR)"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from xmceval.errors import DataError
@@ -15,13 +16,15 @@ _paths: set[Path] = set()
 
 
 class Copy:
-    """A temporary file for the bytes of an input, which is deleted with this object, or when the process ends."""
+    """A temporary file for the bytes of an input, which is deleted with this object, or when the process ends.
+
+    It has a folder of its own, so that a thread that opens it after its deletion cannot make it again.
+    """
 
     def __init__(self, name: str) -> None:
         with copying(name):
-            descriptor, path = tempfile.mkstemp(prefix="xmceval-")
-        os.close(descriptor)
-        self.path = Path(path)
+            self.path = Path(tempfile.mkdtemp(prefix="xmceval-"), "copy")
+            self.path.touch()
         _paths.add(self.path)
         weakref.finalize(self, _delete, self.path, os.getpid())
 
@@ -40,12 +43,11 @@ def copying(name: str) -> Iterator[None]:
 def _delete(path: Path, process: int) -> None:
     """Delete a copy in the process that made it, not in one that was forked from it."""
     if os.getpid() == process:
-        path.unlink(missing_ok=True)
+        shutil.rmtree(path.parent, ignore_errors=True)
         _paths.discard(path)
 
 
 def delete_copies() -> None:
     """Delete all copies, where a signal ends the process at once."""
     while _paths:
-        with suppress(OSError):
-            _paths.pop().unlink(missing_ok=True)
+        shutil.rmtree(_paths.pop().parent, ignore_errors=True)

@@ -31,8 +31,7 @@ from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.batch import JointSums
-    from xmceval.scoring.held_rows import HeldRows
+    from xmceval.scoring.batch import JointRows
 
 
 def score(
@@ -385,7 +384,7 @@ def score_systems(
 
     saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
     held = saving.hold_rows(truth) if holds_rows else None
-    states = score_opened(truth, opened, held=held, progress=progress)
+    states = score_opened(truth, opened, () if held is None else (held,), progress=progress)
     results = finish_states(truth, states)
     if held is not None:
         results = saving.keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
@@ -397,23 +396,20 @@ def score_systems(
 def score_opened(
     truth: OpenedTruth,
     systems: Sequence[OpenedSystem],
+    joint: Sequence[JointRows] = (),
     *,
-    pairs: JointSums | None = None,
-    held: HeldRows | None = None,
     progress: Progress | None = None,
 ) -> list[State]:
-    """Score opened systems; their rows are added to sums over pairs, and held, where these are passed."""
+    """Score opened systems; the values of their rows are added to `joint` too."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress must be callable, got {type(progress).__name__}")
     source, threads, first = truth.input.source, truth.setup.options.threads, list[FirstRows]()
     if truth.executor is None:
-        totals = evaluate(source, systems, pairs=pairs, held=held, first=first, threads=threads, progress=progress)
+        totals = evaluate(source, systems, joint, first=first, threads=threads, progress=progress)
     else:
         from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
 
-        totals = evaluate_in_parts(
-            truth.executor, source, systems, pairs=pairs, held=held, first=first, progress=progress
-        )
+        totals = evaluate_in_parts(truth.executor, source, systems, joint, first=first, progress=progress)
     if truth.stamps:
         sources = source, *(system.scores for system in systems)
         check_unchanged(truth.stamps, [path for read in sources for path in read.files()])

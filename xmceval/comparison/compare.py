@@ -156,7 +156,7 @@ def compare_systems(
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
     held = hold_rows(truth) if rows or save_rows is not None or compared.holds_rows else None
-    states = score_opened(truth, runs, pairs=pairs, held=held, progress=progress)
+    states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
     results = finish_states(truth, states)
     if held is not None and (rows or save_rows is not None):
         results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)

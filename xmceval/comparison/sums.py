@@ -29,7 +29,7 @@ from xmceval.kernels.metrics.sums import (
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
-from xmceval.scoring.batch import Batch, JointSums
+from xmceval.scoring.batch import Batch, JointRows
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.intervals import RowSums, exact_sum
@@ -95,7 +95,7 @@ class PairSums(Part):
         self.absorb(block)
 
 
-class Pairs(JointSums):
+class Pairs(JointRows):
     """Sums over pairs of systems, (system, baseline) by number; `runs` are those of each system.
 
     Where there are groups of rows, each has such sums of its own in `groups`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,16 +167,18 @@ def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Fl
     return scratch.array(name, n_rows * n_outputs * SLOTS, np.float64).reshape(n_rows, n_outputs, SLOTS)
 
 
-class JointSums(ABC):
-    """Sums over the values that several systems have for the same rows, such as those of their differences."""
+class JointRows(ABC):
+    """What takes the values that several systems have for the same rows: sums of their differences, or all of them."""
+
+    has_sums: ClassVar[bool] = True  # in place of the values themselves, so that they can be sent
 
     @abstractmethod
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
         """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if there are any."""
 
-    @abstractmethod
     def absorb(self, other: Self) -> None:
         """Add the sums of other rows, but for those of groups."""
+        raise NotImplementedError
 
 
 def longest(rows: Rows) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
-from xmceval.scoring.batch import NONE_OMITTED, Batch, JointSums, rank
+from xmceval.scoring.batch import NONE_OMITTED, Batch, JointRows, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, OpenedSystem, Setup
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import (
@@ -33,9 +33,6 @@ from xmceval.scoring.totals import (
     empty_whole,
     largest_label,
 )
-
-if TYPE_CHECKING:
-    from xmceval.scoring.held_rows import HeldRows
 
 MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
 MOST_SPARE = 1 << 20  # bytes
@@ -72,17 +69,16 @@ _spare: list[BlockScratch] = []
 def evaluate(
     truth: Source,
     systems: Sequence[OpenedSystem],
+    joint: Sequence[JointRows] = (),
     *,
-    pairs: JointSums | None = None,
-    held: HeldRows | None = None,
     first: list[FirstRows] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
     """Return the totals of systems on the same truth, which is read once: the same bits as if each were scored alone.
 
-    Systems have the same rows, program, weights and filter. Rows are added to the sums over `pairs` of systems too,
-    their values are `held`, and `first` gets copies of the first ones; `progress` is called with numbers of rows done.
+    Systems have the same rows, program, weights and filter. The values of rows are added to `joint` too, and `first`
+    gets copies of the first rows; `progress` is called with numbers of rows done.
     """
     totals = [empty(system.setup) for system in systems]
     sources = [select_scores(system.setup, system.scores) for system in systems]
@@ -97,7 +93,7 @@ def evaluate(
         return taken[-1]
 
     def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-        score_block(scratch, blocks, systems, totals, pairs, held, first, are_few=are_few)
+        score_block(scratch, blocks, systems, totals, joint, first, are_few=are_few)
         n_rows = blocks[0].n_rows
         add(n_rows)
         if progress is not None:
@@ -134,8 +130,7 @@ def score_block(
     blocks: Sequence[Block],
     systems: Sequence[OpenedSystem],
     totals: Sequence[Totals],
-    pairs: JointSums | None = None,
-    held: HeldRows | None = None,
+    joint: Sequence[JointRows] = (),
     first: list[FirstRows] | None = None,
     *,
     are_few: bool = False,
@@ -146,13 +141,13 @@ def score_block(
     """
     values: list[Float64] = []  # numerators and denominators by system, [n_rows, n_measures, 2]
     shares: list[Float64] = []  # likewise of bins, [n_rows, n_measures * n_bins, 2]; there may be none
-    batch, are_kept = None, pairs is not None or held is not None
+    batch = None
     for number, (batch, whole) in enumerate(make_batches(scratch, blocks, systems)):
         if first is not None:
             copy_first_rows(number, batch, None if are_few else blocks[number + 1], first)
         of_block, by_task = totals[number].begin(), []
         for rows in _add_rows(batch, of_block, whole):
-            if are_kept:  # the next task writes into the same arrays
+            if joint:  # the next task writes into the same arrays
                 by_task += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
         totals[number].absorb(of_block)
         values.append(_join([of_values for of_values, _ in by_task]))
@@ -164,10 +159,9 @@ def score_block(
             for _ in _add_rows(batch.where(inside, scratch.group), of_block, empty_whole()):
                 pass
             group.absorb(of_block)
-    if batch is not None and pairs is not None:
-        pairs.add_batch(batch, values, shares)
-    if batch is not None and held is not None:
-        held.add(batch, values, shares)
+    if batch is not None:
+        for rows_of_systems in joint:
+            rows_of_systems.add_batch(batch, values, shares)
 
 
 def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: OpenedSystem, totals: Totals) -> None:

@@ -38,8 +38,7 @@ from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
-    from xmceval.scoring.batch import JointSums
-    from xmceval.scoring.held_rows import HeldRows
+    from xmceval.scoring.batch import JointRows
 
 PART_BYTES = 1 << 26  # of all files together that a task reads
 MARK_BYTES = 1 << 22  # between two places of a text file where reading may begin
@@ -109,7 +108,7 @@ class PartResult(NamedTuple):
     """The totals of some rows, or their errors."""
 
     totals: Sequence[Totals] = ()  # by system
-    pairs: JointSums | None = None
+    joint: Sequence[JointRows] = ()
     first: Sequence[FirstRows] = ()
     removed: Sequence[Sequence[int]] = ()  # entries that each repair of a source removed, the truth first
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
@@ -120,9 +119,8 @@ def evaluate_in_parts(
     executor: Executor,
     truth: Source,
     systems: Sequence[OpenedSystem],
+    joint: Sequence[JointRows],
     *,
-    pairs: JointSums | None,
-    held: HeldRows | None,
     first: list[FirstRows] | None,
     progress: Progress | None,
 ) -> list[Totals]:
@@ -130,7 +128,7 @@ def evaluate_in_parts(
     sources = [truth, *(system.scores for system in systems)]
     setup, where = systems[0].setup, argument("executor")
     setup.program.check_mergeable(where)  # groups were refused when options were read
-    if held is not None:
+    if not all(rows.has_sums for rows in joint):
         raise UsageError(
             f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
             f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
@@ -141,15 +139,15 @@ def evaluate_in_parts(
     sharded = _find_shards(executor, sources)
     n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
-        return evaluate(truth, systems, pairs=pairs, first=first)
-    totals, no_pairs = [empty(system.setup) for system in systems], deepcopy(pairs)
+        return evaluate(truth, systems, joint, first=first)
+    totals, no_rows = [empty(system.setup) for system in systems], deepcopy(joint)
     faults, error = list[Fault](), None
     options = recorded_options(setup.options.changed())  # what tasks get has no files and arrays
     lean = [
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
         for system in systems
     ]
-    calls = ((VERSION, no_pairs, *part) for part in _cut(sharded, lean))
+    calls = ((VERSION, no_rows, *part) for part in _cut(sharded, lean))
     with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
         for (_, _, part, scores), result in results:
             faults += [Fault(*fault) for fault in result.faults]
@@ -162,8 +160,8 @@ def evaluate_in_parts(
             if faults:
                 continue
             totals = [one.merge(other) for one, other in zip(totals, result.totals, strict=True)]
-            if pairs is not None and result.pairs is not None:
-                pairs.absorb(result.pairs)
+            for sums, other in zip(joint, result.joint, strict=True):
+                sums.absorb(other)
             if first is not None:
                 first += result.first
             ranges = part, *(system.scores for system in scores)
@@ -351,7 +349,9 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: Sequence[OpenedSystem]) -> PartResult:
+def score_part(
+    version: str, joint: Sequence[JointRows], truth: RowRange, systems: Sequence[OpenedSystem]
+) -> PartResult:
     """Score the rows of a part, where a task runs; errors are returned, not raised."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
@@ -359,7 +359,7 @@ def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: 
     files = [file for rows in (truth, *scores) for file in rows.local_files]
     try:
         _check_files(files)
-        pairs = deepcopy(pairs)  # a thread of this process shares it
+        joint = deepcopy(joint)  # a thread of this process shares them
         totals = [empty(system.setup) for system in systems]
         scores = [
             replace(rows, source=select_scores(system.setup, rows.source))
@@ -369,7 +369,7 @@ def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: 
         first: list[FirstRows] = []
 
         def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-            score_block(scratch, blocks, systems, totals, pairs, first=first)
+            score_block(scratch, blocks, systems, totals, joint, first)
 
         faults, error = run_alone(iter(steps), BlockScratch.take, work)
         if not faults and error is None and steps.n_rows != truth.n_rows:
@@ -381,4 +381,4 @@ def score_part(version: str, pairs: JointSums | None, truth: RowRange, systems: 
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
     removed = [[repaired.n_removed for repaired in repairs_of(rows.source)] for rows in (truth, *scores)]
-    return PartResult(totals, pairs, first, removed)
+    return PartResult(totals, joint, first, removed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, JointRows
 
 
 class RowBlock(NamedTuple):
@@ -24,8 +24,10 @@ class RowBlock(NamedTuple):
     counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns], whether a row counts for a metric
 
 
-class HeldRows:
+class HeldRows(JointRows):
     """The values of every row of systems: 16 bytes per row, metric and system; threads may add at the same time."""
+
+    has_sums = False
 
     def __init__(self, measures: Sequence[Measure], *, drop_empty: bool = False) -> None:
         self._measures, self._drop_empty = measures, drop_empty
@@ -34,7 +36,7 @@ class HeldRows:
         self.n_rows = 0  # also those of weight 0
         self.digest = 0  # of the truth, in any order of blocks
 
-    def add(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
+    def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
         """Hold the values of a block: by system [n_rows, n_columns, 2]; of shares of bins there may be none."""
         block, truth = batch.block, batch.truth
         rows = block.first_row + (np.arange(block.n_rows) if batch.kept is None else batch.kept)

@@ -124,9 +124,8 @@ def _list_bins(totals: Totals, setup: Setup) -> Iterator[Slice]:
         return
     by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
-        if task.has_bins:
-            for all_tasks, of_task in zip(by_bin, task.finish_bins(part, setup, totals.tally.n_rows), strict=True):
-                all_tasks.update(of_task)
+        for all_tasks, of_task in zip(by_bin, task.finish_bins(part, setup, totals.tally.n_rows), strict=True):
+            all_tasks.update(of_task)
     for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
         present = [measure for measure in setup.program.measures if measure.name in estimates]
         kinds = ["share" if measure.metric.is_additive else "average" for measure in present]

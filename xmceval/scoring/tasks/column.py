@@ -97,8 +97,6 @@ class LabelAreas(Task):
     measures: tuple[Measure, ...]
     rel: int
 
-    has_bins = True
-
     @staticmethod
     def computes(measure: Measure) -> bool:
         """Whether a measure is one of whole columns."""

@@ -27,8 +27,6 @@ class Labelwise(Task):
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
     in_ideal: bool = False  # whether labels of the ideal rankings are counted too
 
-    has_bins = True
-
     @staticmethod
     def computes(measure: Measure) -> bool:
         """Whether a measure comes from counts by label."""

@@ -37,7 +37,6 @@ class Task(ABC):
     measures: tuple[Measure, ...]
     rel: int  # the grade from which on a label is true
     has_values: ClassVar[bool] = False  # whether rows have values, as those of a RowTask
-    has_bins: ClassVar[bool] = False  # whether there is `finish_bins`
 
     @property
     def needs_scores(self) -> bool:
@@ -74,9 +73,9 @@ class Task(ABC):
     def finish(self, part: Any, setup: Setup, n_rows: int) -> Estimates:
         """Return the estimate of each measure; `n_rows` are not left out, and the number of labels is known."""
 
-    def finish_bins(self, part: Any, setup: Setup, n_rows: int) -> Sequence[Estimates]:
+    def finish_bins(self, part: Any, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002 - most have none
         """Return the estimates for each bin of labels, of those measures that have any."""
-        raise NotImplementedError
+        return [{} for _ in range(setup.n_bins)]
 
     def n_decided(self, part: Any) -> int | None:  # noqa: ARG002 - most decide on none
         """Return how many labels were decided on; None where ranked labels are counted."""

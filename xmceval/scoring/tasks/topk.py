@@ -126,7 +126,6 @@ class TopK(RowTask):
     micro: tuple[Micro, ...] = ()
 
     has_ceiling = True
-    has_bins = True
     needs_scores = False
 
     @staticmethod

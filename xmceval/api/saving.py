@@ -131,11 +131,6 @@ def write_state(path: str | Path, state: State, *, shard: Any = None, force: boo
     write_output(path, pack_state(state), force=force)
 
 
-def hold_rows(truth: OpenedTruth) -> HeldRows:
-    """Return an object that holds the values of all rows while they are scored."""
-    return HeldRows(truth.setup.program.row_measures, drop_empty=truth.setup.drop_empty)
-
-
 def keep_rows(
     held_rows: HeldRows,
     truth: OpenedTruth,

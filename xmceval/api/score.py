@@ -381,9 +381,10 @@ def score_systems(
     if not holds_rows and save_state is None:
         return finish_states(truth, score_opened(truth, opened, progress=progress))
     from xmceval.api import saving
+    from xmceval.scoring.held_rows import HeldRows
 
     saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
-    held = saving.hold_rows(truth) if holds_rows else None
+    held = HeldRows(truth.setup) if holds_rows else None
     states = score_opened(truth, opened, () if held is None else (held,), progress=progress)
     results = finish_states(truth, states)
     if held is not None:

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.saving import check_outputs, check_saving, hold_rows, keep_rows
+from xmceval.api.saving import check_outputs, check_saving, keep_rows
 from xmceval.api.score import finish_states, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
@@ -16,7 +16,7 @@ from xmceval.comparison.pairs import Systems, Watch, check_lists
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_totals
 from xmceval.errors import listed, warn
 from xmceval.rows.threads import Progress
-from xmceval.scoring.held_rows import RowBlock
+from xmceval.scoring.held_rows import HeldRows, RowBlock
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
 
@@ -155,7 +155,7 @@ def compare_systems(
     groups = setup.groups
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
-    held = hold_rows(truth) if rows or save_rows is not None or compared.holds_rows else None
+    held = HeldRows(truth.setup) if rows or save_rows is not None or compared.holds_rows else None
     states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
     results = finish_states(truth, states)
     if held is not None and (rows or save_rows is not None):

@@ -88,11 +88,6 @@ class Batch:
         )
 
     @property
-    def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:
-        """The three arrays of `scores`, and `omitted`, int64 [n_rows] or empty, as kernels take them."""
-        return (*self.scores, self.omitted)
-
-    @property
     def score_ends(self) -> Int64:
         """0, and the running sum of the numbers of labels that have a score, int64 [n_rows + 1]."""
         return self.scores.indptr if self.ends is None else self.ends

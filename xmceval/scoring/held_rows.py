@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
-from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, JointRows
+from xmceval.scoring.setup.setup import Setup
 
 
 class RowBlock(NamedTuple):
@@ -29,8 +29,8 @@ class HeldRows(JointRows):
 
     has_sums = False
 
-    def __init__(self, measures: Sequence[Measure], *, drop_empty: bool = False) -> None:
-        self._measures, self._drop_empty = measures, drop_empty
+    def __init__(self, setup: Setup) -> None:
+        self._measures, self._drop_empty = setup.program.row_measures, setup.drop_empty
         self._blocks = list[RowBlock]()
         self._lock = threading.Lock()
         self.n_rows = 0  # also those of weight 0

@@ -247,7 +247,7 @@ class TopK(RowTask):
         n_curves, depth, scratch, n_true = len(self.curves), self.discounts.shape[1], batch.scratch, longest(truth)
         tie_kernels.bound_ties(
             tuple(truth),
-            batch.predictions,
+            (*batch.scores, batch.omitted),
             batch.ranking.arrays,
             batch.setup.propensities.table,
             self.recipe,

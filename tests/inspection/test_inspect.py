@@ -166,6 +166,15 @@ def test_predictions_for_the_training_set_are_reported(made, capsys):
     assert warnings == ["t.txt has as many rows and entries as the training labels: is it the training set?"]
 
 
+def test_training_labels_of_as_many_rows_or_as_many_entries_are_not_taken_for_the_truth(made, capsys):
+    truth, _ = made
+    fewer, shorter = truth.copy(), np.vstack([truth, np.zeros((1, 60))])
+    fewer[np.nonzero(truth)[0][0]] = 0
+    for training in (fewer, shorter):
+        write_matrix("train.txt", training, "truth")
+        assert warnings_of(capsys, "t.txt", "p.txt", "--train", "train.txt") == (0, [], [])
+
+
 def test_training_labels_of_another_set_are_reported(made, capsys):
     write_matrix("other.txt", made[0][:300, :50], "truth")
     _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--train", "other.txt")

@@ -154,6 +154,22 @@ def test_plans_are_as_they_were_approved():
     check(__file__, "plans.txt", "\n\n".join(texts) + "\n")
 
 
+def test_a_pattern_for_one_data_set_is_one_file_or_its_shards_where_others_have_runs():
+    text = f"""
+{BIBTEX}{OURS}[datasets."d[1]*"]
+truth = "data/{{dataset}}/tst.txt"
+[systems.x]
+runs = "runs/{{dataset}}/seed*.npz"
+paths = {{ ours = "runs/{{dataset}}/part-*", "d[1]*" = "runs/{{dataset}}/pecos.npz" }}
+"""
+    [system] = plan_of(text).systems
+    assert names(system.predictions) == {
+        "Bibtex": ["runs/Bibtex/seed1.npz", "runs/Bibtex/seed2.npz"],
+        "ours": ("runs/ours/part-2.txt", "runs/ours/part-11.txt"),
+        "d[1]*": "runs/d[1]*/pecos.npz",
+    }
+
+
 def test_missing_predictions_are_mistakes_where_they_must_not_be():
     assert mistakes_in(PLANS["what is missing is no mistake"], strict=True) == [
         "benchmark.toml [systems]: BR on Bibtex: no file runs/Bibtex/br.npz",

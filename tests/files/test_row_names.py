@@ -117,6 +117,19 @@ def test_groups_by_id_are_those_of_the_index(form):
         xmceval.score(TRUTH, PREDS, metrics="P", k=1, n_labels=9, by_group="groups.txt")
 
 
+def test_an_id_has_one_group():
+    truth, scores = TRUTH.set_axis(IDS["words"]), PREDS.set_axis(IDS["words"])
+    lines = [f"{name}\tgroup {i % 2}\n" for i, name in enumerate(IDS["words"])]
+    Path("same.txt").write_text("".join([*lines, lines[1]]))
+    Path("other.txt").write_text("".join([*lines, lines[1].replace("group 1", "group 0")]))
+    options = {"metrics": "P", "k": 1, "n_labels": 9}
+    found = xmceval.score(truth, scores, by_group="same.txt", **options)
+    assert [slice_.bin.name for slice_ in found.slices] == ["group 0", "group 1"]
+    message = rf"^other.txt:{N + 1}: the group of '{IDS['words'][1]}' is 'group 0', but 'group 1' above$"
+    with pytest.raises(xmceval.DataError, match=message):
+        xmceval.score(truth, scores, by_group="other.txt", **options)
+
+
 @pytest.mark.parametrize("form", ["parquet", "feather"])
 def test_weights_and_long_tables_know_the_index(form):
     truth, weights = as_form(TRUTH.set_axis(IDS["numbers"]), form, "t"), pd.Series(np.arange(N) + 1.0, IDS["numbers"])

@@ -87,6 +87,23 @@ def test_losses_are_told_by_system():
     assert result.to_dict()["options"]["missing"] == "drop"
 
 
+def test_a_query_that_is_left_out_for_another_run_is_not_reported_as_one_that_the_truth_lacks():
+    qrels, runs = draw()
+    results = xmceval.score_all(qrels, runs, metrics="P", k=1, missing="drop")
+    kept = xmceval.score_all(*common(qrels, runs), metrics="P", k=1)
+    lost = (
+        "a: lacks 5 of the 40 queries of y_true, such as 'q35', 'q36', 'q37'",
+        "b: lacks 4 of the 40 queries of y_true, such as 'q0', 'q1', 'q2'",
+        "9 queries that a run lacks are left out, for all systems",
+    )
+    unjudged = "y_score: ignored 3 queries not in y_true, such as 'q40', 'q41', 'q42'"
+    assert results["a"].warnings == (*lost, *kept["a"].warnings)
+    assert results["b"].warnings == (*lost, unjudged, *kept["b"].warnings)
+    for name, result in results.items():
+        assert (result.estimates, result.counts) == (kept[name].estimates, kept[name].counts)
+        assert (result.notes, result.inputs) == (kept[name].notes, kept[name].inputs)
+
+
 def test_weights_and_groups_are_by_id_or_of_the_queries_that_are_left():
     qrels, runs = draw()
     groups = {query: int(query[1:]) % 3 for query in qrels}

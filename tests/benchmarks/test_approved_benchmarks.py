@@ -15,11 +15,10 @@ LAYOUTS = {
     "wide.txt": ("table", {"width": 150}),
     "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
     "md": ("md", {}),
-    "brief.md": ("md", {"pairs": False}),
     "tex": ("latex", {"pairs": True}),
     "html": ("html", {}),
 }
-SUFFIXES = {"benchmark": LAYOUTS, "bins": ("wide.txt", "brief.md", "tex", "html"), "nothing": ("wide.txt", "tex")}
+SUFFIXES = {"benchmark": LAYOUTS, "bins": ("wide.txt", "md", "tex", "html"), "nothing": ("wide.txt", "tex")}
 
 
 def make_benchmark():

@@ -110,7 +110,7 @@ def test_facts_of_a_kind_are_one_line_below_the_table_which_strict_takes(folder,
         truth = np.eye(n_rows, 12)
         save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
     code, shown, said = run("--strict")
-    assert "one: 28 instances have no true label: they count as 0 (and 1 more of this kind)\n" in shown
+    assert "one: 28 instances have no true labels (0 for P) (and 1 more of this kind)\n" in shown
     assert (code, "warning" in said) == (0, False)
 
 

@@ -43,8 +43,9 @@ def test_facts_that_differ_stand_at_each_system(run, tmp_path):
     lines = (SAMPLE / MODEL_A).read_text().splitlines()
     shorter.write_text("\n".join(lines[:1] + [line.partition(" ")[0] for line in lines[1:]]) + "\n")
     _, out, _ = run("score", TRUTH, MODEL_A, shorter, "-m", "P@3")
-    assert out.splitlines()[0] == "500 instances · 300 labels · 3.33 true labels per instance"
-    assert "\nper instance: 14.8 predictions of model_a; 0.996 predictions of shorter\n" in out
+    assert out.splitlines()[0] == (
+        "500 instances · 300 labels · 3.33 true labels and 0.996 to 14.8 predictions per instance"
+    )
     assert "\nshorter: 500 of 500 instances have fewer than 3 predictions" in out
 
 
@@ -160,7 +161,7 @@ def test_rows_without_truth_are_dropped_on_demand(run):
     _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--empty-rows", "drop")
     assert out.startswith("494 instances · ")
     assert fields(out)[2][1] == f"{100 * 343 / 494:.2f}"
-    assert "\n6 instances have no true label: they are left out\n" in out
+    assert "\n6 instances have no true labels: they are left out\n" in out
 
 
 def test_threads_do_not_matter(run):

@@ -16,7 +16,7 @@ def test_strict_refuses_doubts_alone_and_quiet_does_not_hide_them(run, tmp_path,
     options = "-m", "P", "-k", "9", "-q"
     code, out, err = run("score", true, good, *options, "--strict")
     assert (code, err) == (0, "")
-    assert "1 instance has no true label: it counts as 0\n" in out
+    assert "1 instance has no true labels (0 for P)\n" in out
     assert RANK_NOTHING in run("score", true, dead, *options)[2]
     code, out, err = run("score", true, dead, *options, "--strict")
     assert (code, out) == (1, "")
@@ -28,5 +28,5 @@ def test_facts_are_notes_beside_csv_which_has_no_room_for_them(run, tmp_path):
     true.write_text("3 4\n0:1\n\n1:1\n")
     scores.write_text("3 4\n0:2 1:1\n2:1\n1:3\n")
     arguments = "score", true, scores, "-m", "P", "-k", "1", "-o", "csv"
-    assert run(*arguments)[2] == "note: 1 instance has no true label: it counts as 0\n"
+    assert run(*arguments)[2] == "note: 1 instance has no true labels (0 for P)\n"
     assert run(*arguments, "-q")[2] == ""

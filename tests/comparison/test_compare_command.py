@@ -162,7 +162,7 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
     np.save(tmp_path / "m-scores.npy", np.ones((500, 1)))
     code, out, err = run(TRUTH, tmp_path / "m", tmp_path / "m-labels.npy", tmp_path / "m", "-m", "P", "-k", 1)
     assert code == 0
-    assert "(a) m (1)" in out
+    assert "\nm (1) " in out
     assert "warning: m (1) and m-labels are the same file: they tie on every instance\n" in err
 
 
@@ -181,7 +181,7 @@ def test_the_largest_seed_is_taken(run):
 
 def test_what_was_not_tested_is_one_sentence(run):
     out = run(TRUTH, MODEL_A, MODEL_B, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
-    assert out.endswith("(p < 0.0001)\nmacroP@1 and macroR@1 were not tested\n")
+    assert "\nmacroP@1 and macroR@1 were not tested\n" in out
 
 
 @pytest.mark.parametrize(
@@ -236,14 +236,14 @@ def test_an_output_that_is_not_utf8_has_plain_marks():
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     text = subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode("latin-1")
     assert "model_a   68.60 ±4.08 +\n" in text
-    assert "+ significantly better, - significantly worse than model_b, p (Holm) < 0.05\n" in text
+    assert "+ significantly better, - significantly worse than model_b\n" in text
 
 
 @pytest.mark.parametrize("against", ["model_b", "model_b.txt", "../sample/model_b.txt"])
 def test_the_baseline_is_meant_by_its_name_its_file_or_its_path(run, against):
     code, out, _ = run(TRUTH, MODEL_A, "../sample/model_b.txt", "-m", "P@1", "--against", against, "-q")
     assert code == 0
-    assert "only differences from model_b were tested" in out
+    assert "every system was tested against model_b only" in out
 
 
 def test_the_baseline_is_meant_by_the_tag_of_its_run(run, tmp_path):
@@ -252,4 +252,4 @@ def test_the_baseline_is_meant_by_the_tag_of_its_run(run, tmp_path):
         (tmp_path / name).write_text(f"q1 Q0 d1 1 2.0 {tag}\nq2 Q0 d1 1 1.0 {tag}\n")
     files = [str(tmp_path / name) for name in ("qrels", "one.trec", "two.trec")]
     code, out, _ = run(*files, "-m", "RR@1", "--against", "bm25", "-q")
-    assert (code, "only differences from one were tested" in out) == (0, True)
+    assert (code, "every system was tested against one only" in out) == (0, True)

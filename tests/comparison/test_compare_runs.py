@@ -112,10 +112,10 @@ def test_bins_of_runs(data):
 
 def test_the_table_lists_runs(data):
     y_true, runs = data
-    text = str(xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, k=3, metrics="P"))
+    text = xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, k=3, metrics="P").to_markdown(pairs=True)
     assert "a · 3 runs" in text
     assert "b \N{MINUS SIGN} a · Welch's t test of 6 runs · points" in text
-    assert "differences: Welch's t test of runs · does not cover variance over instances" in text
+    assert "Welch's t test over runs, p < 0.05; says nothing about other instances" in text
 
 
 @pytest.fixture(name="decided")
@@ -174,8 +174,8 @@ def test_bins_are_compared_by_runs(data):
         )
         (line,) = (line for line in csv.DictReader(io.StringIO(found.to_csv())) if line["bin"] == name)
         assert float(line["value"]) - float(line["baseline_value"]) == pytest.approx(float(line["difference"]))
-    assert str(found).count("(b) b, mean of 3 runs") == 1 + len(names)
-    assert f"b · 3 runs · {names[0]}" in str(found)
+    assert str(found).count("\nb, mean of 3 runs") == 1 + len(names)
+    assert f"b · 3 runs · {names[0]}" in found.to_markdown(pairs=True)
 
 
 def test_runs_that_are_all_alike_show_no_spread(data):

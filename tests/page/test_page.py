@@ -123,7 +123,7 @@ def test_a_system_may_be_called_ceiling():
     names = ("glass ceiling", "ceiling")
     root = parse(compared(names, (0.9, 0.3), k=1, metrics="P", ceiling=True).to_html())
     rows = root.all("table")[0].all("tbody")[0].all("tr")
-    assert [row.all("th")[0].text for row in rows] == ["(a) glass ceiling", "(b) ceiling", "ceiling"]
+    assert [row.all("th")[0].text for row in rows] == ["glass ceiling", "ceiling", "ceiling"]
     assert [row.attributes.get("class") for row in rows] == [None, None, "ceiling"]
 
 
@@ -185,7 +185,7 @@ PLAIN = "95%|80%|[0-9.]+% of "  # of intervals, of power, and of the labels of a
     [({}, 2), ({"places": 0}, 0), ({"places": 5}, 5), ({"percent": False}, 4), ({"percent": False, "places": 0}, 0)],
 )
 def test_every_share_on_a_page_has_the_places_and_the_unit_of_the_layout(full, options, n_places):
-    html = render_page(full.results, full, layout=Layout(**options))
+    html = render_page(full.results, full, layout=Layout(pairs=True, **options))
     sections = {each.attributes["id"]: each for each in parse(html).all("section")}
     for of_definitions in ("definitions", "provenance"):
         del sections[of_definitions]

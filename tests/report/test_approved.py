@@ -19,10 +19,9 @@ from xmceval.report.sheet import Listing
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4", *(f"s{i}" for i in range(5, 11))
 LAYOUTS = {
     "wide.txt": ("table", {"width": 150}),
-    "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True}),
+    "narrow.txt": ("table", {"width": 60, "is_unicode": False, "is_terminal": True, "is_styled": True, "pairs": True}),
     "fractions.txt": ("table", {"percent": False, "places": 3, "transpose": True, "intervals": False}),
-    "md": ("md", {}),
-    "brief.md": ("md", {"pairs": False}),
+    "md": ("md", {"pairs": True}),
     "transposed.md": ("md", {"transpose": True, "percent": False, "intervals": False}),
     "tex": ("latex", {"pairs": True}),
     "transposed.tex": ("latex", {"transpose": True, "intervals": True, "caption": "A caption", "label": "tab:a"}),
@@ -164,7 +163,7 @@ MADE = {
 }
 
 
-SOME = "wide.txt", "brief.md", "tex", "html"
+SOME = "wide.txt", "md", "tex", "html"
 SUFFIXES = {"small groups": SOME, "listings": SOME, "ten": ("wide.txt",), "ten against one": ("narrow.txt", *SOME)}
 CASES = [(name, suffix) for name in MADE for suffix in SUFFIXES.get(name, LAYOUTS)]
 make = cache(lambda name: MADE[name][0]())

@@ -45,64 +45,63 @@ OF_GRADE_2 = (
 LINES = [
     (
         cautions(short_rows={1: 2, 5: 8}),
-        "8 of 100 instances have fewer than 5 predictions: the missing ones count as misses",
+        "8 of 100 instances have fewer than 5 predictions: empty places count as misses",
     ),
-    (cautions(short_rows={5: 1}), "1 of 100 instances has fewer than 5 predictions: the missing ones count as misses"),
+    (cautions(short_rows={5: 1}), "1 of 100 instances has fewer than 5 predictions: empty places count as misses"),
     (cautions(short_rows={1: 1}, n_instances=1), "1 of 1 instance has no prediction: it counts as a miss"),
-    (cautions(empty_rows=2), "2 instances have no true label: they count as 0"),
-    (cautions(empty_rows=1), "1 instance has no true label: it counts as 0"),
-    (cautions("macroF1", empty_rows=2), "2 instances have no true label: their predictions count as misses"),
-    (cautions("macroP", "macroF1", empty_rows=1), "1 instance has no true label: its predictions count as misses"),
+    (cautions(empty_rows=2), "2 instances have no true labels (0 for P)"),
+    (cautions(empty_rows=1), "1 instance has no true labels (0 for P)"),
+    (cautions("macroF1", empty_rows=2), "2 instances have no true labels (their predictions are misses for macroF1)"),
+    (
+        cautions("macroP", "macroF1", empty_rows=1),
+        "1 instance has no true labels (its predictions are misses for macroP and macroF1)",
+    ),
     (
         cautions("P@1", "macroF1", empty_rows=2),
-        "2 instances have no true label: they count as 0 for P; their predictions count as misses for macroF1",
+        "2 instances have no true labels (0 for P; their predictions are misses for macroF1)",
     ),
     (
         cautions("macroF1", empty_rows=2, options={"empty_rows": "drop"}),
-        "2 instances have no true label: they are left out",
+        "2 instances have no true labels: they are left out",
     ),
-    (cautions(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
-    (cautions(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
+    (cautions(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true labels: they are left out"),
+    (cautions(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true labels: it is left out"),
     # what an instance without a true label counts as is in the table of metrics
     (
         cautions("P@1", "PSP@5", "LRAP", "ranking_loss", "coverage_error", "Abandonment@1", "AUC", empty_rows=2),
         (
-            "2 instances have no true label: they count as 0 for P; they add nothing to PSP; they count as 1 (the best "
-            "value) for LRAP; they count as 0 (the best value) for ranking_loss, coverage_error; they count as 1 for "
-            "Abandonment"
+            "2 instances have no true labels (0 for P; skipped by PSP; the best value 1 for LRAP; the best value 0 for "
+            "ranking_loss and coverage_error; 1 for Abandonment)"
         ),
     ),
-    (cautions("LRAP", empty_rows=1), "1 instance has no true label: it counts as 1 (the best value)"),
-    (cautions("ranking_loss", empty_rows=1), "1 instance has no true label: it counts as 0 (the best value)"),
-    (cautions("PSP@1", "microR@1", empty_rows=1), "1 instance has no true label: it adds nothing to PSP, microR"),
-    (cautions("microP@1", empty_rows=1), "1 instance has no true label: its predictions count as misses"),
+    (cautions("LRAP", empty_rows=1), "1 instance has no true labels (the best value 1 for LRAP)"),
+    (cautions("ranking_loss", empty_rows=1), "1 instance has no true labels (the best value 0 for ranking_loss)"),
+    (cautions("PSP@1", "microR@1", empty_rows=1), "1 instance has no true labels (skipped by PSP and microR)"),
+    (cautions("microP@1", empty_rows=1), "1 instance has no true labels (its predictions are misses for microP)"),
     (
         cautions("P@5", "P(norm=returned)@5", short_rows={5: 3}),
         (
-            "3 of 100 instances have fewer than 5 predictions: the missing ones count as misses, but P(norm=returned) "
+            "3 of 100 instances have fewer than 5 predictions: empty places count as misses, but P(norm=returned) "
             "divides by those that there are"
         ),
     ),
     (
         cautions("P@1", "nDCG@1", estimate=Estimate(0.5, tie_low=0.35, tie_high=0.5)),
-        (
-            "equal scores decide P@1 (and 1 other value): it is 50.00%, and from 35.00% to 50.00% in other orders of "
-            "the labels that have them"
-        ),
+        ("P@1 (and 1 other value) depends on how ties are broken: 50.00% here, anywhere from 35.00% to 50.00%"),
     ),
     (
         cautions("coverage_error", estimate=Estimate(0.0, tie_low=0.0, tie_high=2.0)),
-        "equal scores decide coverage_error: it is 0, and from 0 to 2 in other orders of the labels that have them",
+        "coverage_error depends on how ties are broken: 0 here, anywhere from 0 to 2",
     ),
     (cautions(n_true=0), NO_TRUTH),
     (cautions("PSP@1", "macroF1@5", estimate=UNDEFINED, n_true=0), NO_TRUTH),  # and not that values are undefined
     (
         cautions("P@1", "nDCG@1", "nDCG@3", grades=(1, 1234)),
-        "the truth has grades from 1 to 1,234, which are what a hit is worth for nDCG@1, nDCG@3",
+        "nDCG@1 and nDCG@3 use the grades in the truth (1 to 1,234)",
     ),
     (
         cautions("ERR(max=3)@1", grades=(3, 3)),
-        "the truth has no grade but 3, which is what a hit is worth for ERR(max=3)@1",
+        "ERR(max=3)@1 uses the grades in the truth (all 3)",
     ),
     (cautions(explicit_zeros=2), "2 stored zeros in the truth are ignored: labels with value 0 are not true"),
     (cautions(explicit_zeros=1), "1 stored zero in the truth is ignored: labels with value 0 are not true"),
@@ -131,7 +130,7 @@ LINES = [
     ),
     (
         cautions("P@1", "MCC", options={"threshold": None}),
-        "MCC: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)",
+        "MCC: without a threshold, every label with a score counts as predicted (hint: pass threshold)",
     ),
     (cautions("P@1", "LRAP", slices=(Slice(None, figures("P@1")),)), "no share by frequency is available for LRAP"),
     (

@@ -18,7 +18,7 @@ from xmceval.report.gates import judge_values, parse_required, parse_worse
 N_ROWS = 100
 TRUTH = np.tile([1, 0, 0], (N_ROWS, 1))
 SYSTEMS = {"base": 60, "less": 40, "near": 59, "more": 80}
-POINTS = "20.00 ± 7.98 points"
+POINTS = "20.00 ±7.98 points"
 as_fraction = partial(parse_required, in_percent=False)
 
 
@@ -121,9 +121,9 @@ ON_P, ON_ERROR = (f"adjusted by Holm over the 3 pairs on {name}" for name in ("P
     [
         ("P@1:0.5", {}, {}, f"P@1 by {POINTS}, more than 0.5 (p < 0.0001, {ON_P})"),
         ("P@1", {}, {}, f"P@1 by {POINTS} (p < 0.0001, {ON_P})"),
-        ("P@1:0.5", {"percent": False}, {}, f"P@1 by 0.2000 ± 0.0798, more than 0.5 points (p < 0.0001, {ON_P})"),
-        ("P@1:19.999", {}, {}, f"P@1 by 20.000 ± 7.977 points, more than 19.999 (p < 0.0001, {ON_P})"),
-        ("coverage_error:0.1", {}, {}, f"coverage_error by 0.40 ± 0.16, more than 0.1 (p < 0.0001, {ON_ERROR})"),
+        ("P@1:0.5", {"percent": False}, {}, f"P@1 by 0.2000 ±0.0798, more than 0.5 points (p < 0.0001, {ON_P})"),
+        ("P@1:19.999", {}, {}, f"P@1 by 20.000 ±7.977 points, more than 19.999 (p < 0.0001, {ON_P})"),
+        ("coverage_error:0.1", {}, {}, f"coverage_error by 0.40 ±0.16, more than 0.1 (p < 0.0001, {ON_ERROR})"),
         ("P@1", {}, {"adjust_over": "all"}, f"P@1 by {POINTS} (p < 0.0001, adjusted by Holm over the 6 tests)"),
         ("P@1", {}, {"adjust": "none"}, f"P@1 by {POINTS} (p < 0.0001, not adjusted for the 3 pairs on P@1)"),
     ],

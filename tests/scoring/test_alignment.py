@@ -328,18 +328,18 @@ GRADED = [[2, 0, 25], [0, 3, 0]]
 @pytest.mark.parametrize(
     ("truth", "metrics", "reported"),
     [
-        (GRADED, ["P", "nDCG", "ERR(max=25)"], "from 2 to 25, which are what a hit is worth for nDCG@1, ERR(max=25)@1"),
-        (GRADED, ["DCG"], "from 2 to 25, which is what a hit is worth for DCG@1"),
+        (GRADED, ["P", "nDCG", "ERR(max=25)"], "nDCG@1 and ERR(max=25)@1 use the grades in the truth (2 to 25)"),
+        (GRADED, ["DCG"], "DCG@1 uses the grades in the truth (2 to 25)"),
         (GRADED, ["P", "RR"], None),
         ([[1, 0, 1], [0, 1, 0]], ["P", "nDCG"], None),
-        ("2 3\n0:1 1:40\n2:1\n", ["nDCG"], "from 1 to 40, which is what a hit is worth for nDCG@1"),
+        ("2 3\n0:1 1:40\n2:1\n", ["nDCG"], "nDCG@1 uses the grades in the truth (1 to 40)"),
     ],
 )
 def test_grades_are_reported_with_their_range_where_a_metric_takes_them(truth, metrics, reported):
     truth = np.array(truth) if isinstance(truth, list) else write("t.txt", truth)
     scores = np.array([[0.5, 0.3, 0.1], [0.2, 0.9, 0.4]])
     lines = xmceval.score(truth, scores, metrics=metrics, k=1).warnings
-    assert [line for line in lines if "grade" in line] == ([f"the truth has grades {reported}"] if reported else [])
+    assert [line for line in lines if "grade" in line] == ([reported] if reported else [])
 
 
 # Headers

@@ -87,7 +87,7 @@ def test_differences_in_a_group_are_those_of_its_rows_alone(testing):
             tested, own = ({key: replace(x, p_adjusted=None) for key, x in each.items()} for each in (tested, own))
         assert own == tested
     n_tests = sum(each.p is not None for each in found.differences)
-    assert testing.get("adjust_over") != "all" or f"all {n_tests} tests are one family" in " ".join(str(found).split())
+    assert testing.get("adjust_over") != "all" or f"(Holm, over all {n_tests} tests)" in " ".join(str(found).split())
 
 
 def test_runs_have_means_and_spreads_in_groups():

@@ -230,7 +230,7 @@ def test_a_choice_of_labels_that_says_nothing_is_refused(metric, message):
 def test_decisions_without_a_threshold_are_told():
     result = xmceval.score(np.ones((5, 2)), csr_matrix(np.ones((5, 2))), metrics="Jaccard")
     assert (
-        "Jaccard: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)"
+        "Jaccard: without a threshold, every label with a score counts as predicted (hint: pass threshold)"
         in result.warnings
     )
     assert not xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard", threshold=0.5).warnings

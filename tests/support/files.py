@@ -27,11 +27,11 @@ P        68.60 ±4.08   49.20 ±2.62   37.40 ±1.91
 nDCG     68.60 ±4.08   59.15 ±2.81   59.14 ±2.49
 PSP      26.68 ±2.05   32.33 ±2.16   38.92 ±2.29
 PSnDCG   26.68 ±2.05   30.57 ±2.12   34.50 ±2.23
-8 of 500 instances have fewer than 5 predictions: the missing ones count as misses
-6 instances have no true label: they count as 0 for P, nDCG; they add nothing to PSP, PSnDCG
+8 of 500 instances have fewer than 5 predictions: empty places count as misses
+6 instances have no true labels (0 for P and nDCG; skipped by PSP and PSnDCG)
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
-ties across a cutoff: 1 instance @3, 3 @5 · inside only: 5
-ties could move nDCG@3 59.15..59.17, nDCG@5 59.14..59.21
+tied scores straddle the cutoff in 1 instance at 3 and 3 at 5
+tied scores could move nDCG@3 59.15..59.17 and nDCG@5 59.14..59.21
 """
 
 

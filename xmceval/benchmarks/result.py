@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 from xmceval.benchmarks.outcome import FAILED, PUBLISHED, DatasetOutcome, Outcome
 from xmceval.comparison.comparison import Comparison, record_comparison
 from xmceval.comparison.options import Testing
-from xmceval.comparison.sheet import describe_level, describe_tests, find_signs, mark_against, mark_best
+from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.forms.data import Record, make_frame, pick
@@ -304,11 +304,11 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
     ]
     if tests:
         (better, worse), against = find_signs(layout).values(), benchmark.testing.against
-        words = f"{better} the best tested system is significantly better than the second"
+        words = f"{better} best, and significantly better than the second"
         n = counted(len(set(tests)), "best value")
         if against is not None:
             words, n = f"{better} better, {worse} worse than {against}", counted(len(tests), "test")
-        yield f"{words}, {describe_level(comparisons[0])}: {n_marks} of {n}"
+        yield f"{words}: {n_marks} of {n}"
         yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)

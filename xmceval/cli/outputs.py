@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,6 @@ def _write_page(
     words = [word for i, word in enumerate(words) if i > n_flags or word not in NOT_IN_COMMAND]
     command = shlex.join(["xmceval", *map(without_secrets, words)])
     provenance = Provenance(digest_inputs(inputs, arguments["threads"]), command)
-    text = render_page(results, comparison, provenance=provenance, layout=Layout.of(arguments))
+    text = render_page(results, comparison, provenance=provenance, layout=replace(Layout.of(arguments), pairs=True))
     write_output(arguments["page"], text, force=arguments["force"])
     say_written(arguments["page"], len(text.encode()), quiet=arguments["quiet"])

@@ -98,8 +98,9 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     if not difference.is_detected or difference.is_better or size <= gate.limit + TIE * gate.limit:
         return replace(outcome, passed=True)
     by = describe_size(difference, with_places(layout, measure, size, gate.limit))
-    points = " points" if measure.metric.unit == "share" and not by.endswith("points") else ""
-    more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
+    points = " points" if measure.metric.unit == "share" else ""
+    by += points if layout.percent else ""
+    more = f", more than {format_number(gate.number)}{'' if layout.percent else points}" if gate.limit else ""
     place = f"{outcome.dataset}: " if outcome.dataset else ""
     family, tests = "tests", [other for other in comparison.differences if other.p is not None]
     if comparison.testing.adjust_over != "all":

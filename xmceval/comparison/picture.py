@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
-from xmceval.comparison.sheet import describe_family, describe_level
+from xmceval.comparison.sheet import describe_level
 from xmceval.errors import argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, keep_deepest, scale
@@ -56,7 +56,7 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
     rooms = {unit: 0.06 * (max(of_unit) - min(of_unit)) or 1.0 for unit, of_unit in ends.items()}
     limits = {unit: (min(of_unit) - rooms[unit], max(of_unit) + rooms[unit]) for unit, of_unit in ends.items()}
     drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
-    family = [line for line in describe_family(comparison.testing, [comparison]) if line.endswith("intervals are not")]
+    is_adjusted = "Holm" in describe_level([comparison])
     return Plan(
         panels=[
             partial(_draw_differences, lines, labels, title, axis, limits)
@@ -66,7 +66,7 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
         keys=_explain_looks(differences, comparison, baselines),
         caption="differences between systems with their 95% intervals",
         text=f"differences of {listed(measures)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
-        note="; ".join(filter(None, (left_pairs, left_measures, *family))),
+        note="; ".join(filter(None, (left_pairs, left_measures, "intervals are not adjusted" if is_adjusted else ""))),
     )
 
 
@@ -149,6 +149,6 @@ def _explain_looks(
     keys = []
     for mark in (mark for mark in LOOKS if mark in looks):
         text = LOOKS[mark][0] + (than if mark in significant else "")
-        level = f", {describe_level(comparison)}" if mark in significant[:1] else ""
+        level = f", {describe_level([comparison])}" if mark in significant[:1] else ""
         keys.append((text + level, Line2D([], [], **looks[mark], linewidth=1.2)))
     return keys

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xmceval.comparison.difference import (
@@ -30,9 +30,9 @@ MOST_PAIRS = 3  # that have sentences and lists of their own
 
 
 def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
-    """Build the sheet of a comparison: a line for each system, and after the mean of several runs one for each."""
+    """Build the sheet of a comparison: a line for each system; with pairs also for each run, and what was tested."""
     runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
-    lines, shows_pairs = list[SystemLine](), layout.pairs is not False
+    lines = list[SystemLine]()
     for result in comparison.results:
         of_system = runs.get(result.name)
         if of_system is None:
@@ -41,20 +41,22 @@ def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sh
         if result.name == of_system.results[0]:
             shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
             lines.append(replace(SystemLine.of(comparison.systems[of_system.name]), shown=shown))
-        if shows_pairs:
+        if layout.pairs:
             lines.append(replace(SystemLine.of(result), is_ranked=False))
-    signs = mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines)
+    signs = mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines, layout)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
-    verdicts = summarise(comparison) if has_many_pairs(comparison) else write_verdicts(comparison, layout)
-    untested = [] if shows_pairs else list_untested(comparison)
-    listings = (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)) if shows_pairs else ()
+    listings = (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)) if layout.pairs else ()
     return replace(
         transpose(sheet) if layout.transpose else sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
         listings=listings,
-        verdicts=tuple(sentence for sentence in verdicts if sentence not in untested),
-        notes=(*sheet.notes, *describe_tests(comparison.testing, [comparison]), *untested),
-        below=(*sheet.below, *comparison.facts),
+        verdicts=tuple(write_verdicts(comparison, layout)),
+        below=(
+            *describe_tests(comparison.testing, [comparison]),
+            *list_untested(comparison),
+            *sheet.below,
+            *comparison.facts,
+        ),
     )
 
 
@@ -77,14 +79,17 @@ def find_signs(layout: Layout) -> dict[str, str]:
     return dict(zip((BETTER, WORSE), signs, strict=True))
 
 
-def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine]) -> Signs:
-    """Mark values by the letters of the systems that they are significantly better than."""
-    if not comparison.differences:
+def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine], layout: Layout) -> Signs:
+    """Mark values by the letters of the systems that they are significantly better than; of two systems by a sign."""
+    beaten = find_beaten(comparison)
+    if not beaten:
         return Signs()
-    letters, beaten = name_letters([line.name for line in lines if line.is_ranked]), find_beaten(comparison)
+    if len(comparison.systems) == 2:
+        sign = find_signs(layout)[BETTER]
+        return Signs(dict.fromkeys(beaten, sign), notes=(f"{sign} significantly better",))
+    letters = name_letters([line.name for line in lines if line.is_ranked])
     marks = {key: join_letters([letters[name] for name in names]) for key, names in beaten.items()}
-    notes = (f"letters after a value: significantly better than these systems, {describe_level(comparison)}",)
-    return Signs(marks, letters, notes if beaten else ())
+    return Signs(marks, letters, ("letters: significantly better than these systems",))
 
 
 def mark_against(comparison: Compared, layout: Layout) -> Signs:
@@ -96,8 +101,8 @@ def mark_against(comparison: Compared, layout: Layout) -> Signs:
         if difference.mark in signs
     }
     words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
-    explained = (f"{words} than {against}, {describe_level(comparison)}",) if marks else ()
-    tested = (f"only differences from {against} were tested",) if comparison.differences else ()
+    explained = (f"{words} than {against}",) if marks else ()
+    tested = (f"every system was tested against {against} only",) if comparison.differences else ()
     return Signs(marks, notes=(*explained, *tested))
 
 
@@ -120,55 +125,52 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
 
 
 def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
-    """Describe how differences were tested and what varies in these tests, and over which tests p is adjusted."""
+    """Describe how differences were tested, at which level, and what the tests do not cover."""
     differences = [difference for comparison in comparisons for difference in comparison.differences]
     if not differences:
         return
     units = {difference.unit for difference in differences if difference.p is not None}
     units = units or {difference.unit for difference in differences}
-    how = (
-        "paired t test"
-        if testing.test == "t"
-        else f"randomization, {testing.resamples:,} resamples, seed {testing.seed}"
-    )
+    level = describe_level(comparisons)
+    how = "paired t test over instances"
+    if testing.test != "t":
+        how = f"randomization test over instances with {testing.resamples:,} resamples and seed {testing.seed}"
     if units == {"run"}:
-        yield "differences: Welch's t test of runs · does not cover variance over instances"
+        yield f"Welch's t test over runs, {level}; says nothing about other instances"
     elif "run" in units:
-        yield f"differences: {how} · Welch's t test for systems with runs"
+        yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
-        yield f"differences: {how} · does not cover training-seed variance"
-    yield from describe_family(testing, comparisons)
+        yield f"{how}, {level}; says nothing about training again"
 
 
-def describe_family(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
-    """Describe which tests p is adjusted over, as intervals never are; nothing where there is one test only."""
+def describe_level(comparisons: Sequence[Compared]) -> str:
+    """Describe when a difference is significant, and which tests p is adjusted over."""
+    testing = comparisons[0].testing
     tested = [
         (i, difference)
         for i, comparison in enumerate(comparisons)
         for difference in comparison.differences
         if difference.p is not None
     ]
-    if len(tested) < 2:
-        return
     families = {(i, difference.measure, difference.bin) for i, difference in tested}
-    nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
-    on_each = " on each data set" if len(comparisons) > 1 else ""
-    within = f" in each {min(nouns)}" if any(difference.bin for _, difference in tested) and nouns else ""
-    family = f"each metric{within}{on_each} is a family of its own"
+    level = f"p < {LEVEL:g}"
     if testing.adjust == "none":
-        yield f"neither p nor intervals are adjusted for the number of tests ({len(tested):,})"
-    elif testing.adjust_over == "all":
-        tests = "the tests on each data set" if on_each else f"all {len(tested):,} tests"
-        yield f"{tests} are one family: p (Holm) is adjusted for their number, intervals are not"
-    elif len(families) == len(tested):
-        yield f"{family}: neither p nor intervals are adjusted for the number of metrics"
-    else:
-        yield f"{family}: {ADJUSTED} is adjusted for its pairs, intervals are not"
+        return f"{level}, not adjusted for {counted(len(tested), 'test')}" if len(tested) > 1 else level
+    on_each = "data set" if len(comparisons) > 1 else ""
+    if testing.adjust_over == "all":
+        tests = "all tests of each data set" if on_each else f"all {len(tested):,} tests"
+        return f"{level} (Holm, over {tests})" if len(tested) > 1 else level
+    if len(families) == len(tested):
+        return f"{level}, not adjusted across metrics" if len(tested) > 1 else level
+    nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
+    within = min(nouns) if nouns and any(difference.bin for _, difference in tested) else ""
+    return f"{level} (Holm, within each {listed(list(filter(None, [on_each, within, 'metric'])), 'and')})"
 
 
 def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
     """List the differences: by pair and bin; of many pairs by metric, and with no common baseline as matrices."""
-    adjusted = ADJUSTED if comparison.testing.adjust == "holm" else None
+    is_adjusted = any(difference.p_adjusted not in {None, difference.p} for difference in comparison.differences)
+    adjusted = ADJUSTED if is_adjusted else None
     if not has_many_pairs(comparison):
         for pair in comparison.pairs:
             of_pair = [difference for difference in comparison.differences if difference.pair == pair]
@@ -204,7 +206,7 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
         for system in systems
     ]
     measure = differences[0].measure
-    about = *describe_pairs(differences, layout), f"{DETECTED} {describe_level(comparison)}"
+    about = *describe_pairs(differences, layout), f"{DETECTED} {describe_level([comparison])}"
     sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
@@ -214,34 +216,89 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
     return Listing(title, (head, *rows), frozenset(range(1, len(head))), tuple(lines), has_head=True)
 
 
-def describe_level(comparison: Compared) -> str:
-    """Describe when a difference is significant."""
-    return f"{ADJUSTED if comparison.testing.adjust == 'holm' else 'p'} < {LEVEL:g}"
-
-
 def has_many_pairs(comparison: Compared) -> bool:
     """Return whether there are too many pairs for one list per pair, so that the table has one per metric."""
     return len(comparison.pairs) > MOST_PAIRS
 
 
-def summarise(comparison: Compared) -> list[str]:
+def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
+    """Write a sentence per pair, or of many pairs per metric; then for each bin what it decides otherwise."""
+    total = [difference for difference in comparison.differences if not difference.bin]
+    if has_many_pairs(comparison):
+        sentences = _summarise_metrics(total, comparison.testing.against)
+    else:
+        sentences = _summarise_pairs(total, layout)
+    marks = {difference.key: difference.mark for difference in total}
+    of_bins = [
+        difference
+        for difference in comparison.differences
+        if difference.bin and difference.mark in {BETTER, WORSE} and difference.mark != marks.get(difference.key)
+    ]
+    for bin_name, of_bin in itertools.groupby(of_bins, lambda difference: difference.bin):
+        sentences += [f"{bin_name}: {_write_pair(of_pair, layout)}" for of_pair in _by_pair(of_bin)]
+    return sentences
+
+
+def _by_pair(differences: Iterable[Difference]) -> list[list[Difference]]:
+    by_pair: dict[tuple[str, str], list[Difference]] = {}
+    for difference in differences:
+        by_pair.setdefault(difference.pair, []).append(difference)
+    return list(by_pair.values())
+
+
+def _summarise_metrics(differences: Sequence[Difference], against: str | None) -> list[str]:
     """Write one sentence per metric: what the best system is better than, or how all compare with the baseline."""
     by_measure: dict[str, list[Difference]] = {}
-    for difference in comparison.differences:
-        if not difference.bin:
-            by_measure.setdefault(difference.measure.name, []).append(difference)
-    sentences, against = list[str](), comparison.testing.against
-    words = f"better than {against}", f"worse than {against}", "no difference was detected", "not tested"
-    for name, differences in by_measure.items():
-        if all(difference.p is None for difference in differences):
+    for difference in differences:
+        by_measure.setdefault(difference.measure.name, []).append(difference)
+    sentences = []
+    for name, of_metric in by_measure.items():
+        if all(difference.p is None for difference in of_metric):
             continue
-        parts = [_summarise_best(differences)] if against is None else []
-        for mark, word in zip(MARKS, words, strict=True) if against is not None else ():
-            having = {difference.system: difference for difference in differences if difference.mark == mark}
+        if against is None:
+            sentences.append(f"{name}: {_summarise_best(of_metric)}")
+            continue
+        words = f"better than {against}", f"worse than {against}", "no difference was detected", "not tested"
+        parts = []
+        for mark, word in zip(MARKS, words, strict=True):
+            having = {difference.system: difference for difference in of_metric if difference.mark == mark}
             if having:
                 parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
         sentences.append(f"{name}: {'; '.join(parts)}")
-    return sentences + list_untested(comparison)
+    return sentences
+
+
+def _summarise_pairs(differences: Sequence[Difference], layout: Layout) -> list[str]:
+    """Write one sentence per pair, and which metrics were tested for other pairs only."""
+    tested = {difference.measure.name for difference in differences if difference.p is not None}
+    sentences = []
+    for of_pair in _by_pair(differences):
+        sentences += list(filter(None, [_write_pair(of_pair, layout)]))
+        names = [difference.measure.name for difference in of_pair if difference.p is None]
+        if untested := [name for name in names if name in tested]:
+            sentences.append(_describe_untested(untested, of_pair[0].pair))
+    return sentences
+
+
+def _write_pair(differences: Sequence[Difference], layout: Layout) -> str:
+    """Describe the differences of one pair in all metrics; empty where none was tested."""
+    system, baseline = differences[0].pair
+    sizes: dict[str, list[str]] = {BETTER: [], WORSE: []}
+    undetected: dict[str, list[str]] = {}  # by how few rows differ: first those tested as always
+    for difference in sorted(differences, key=lambda difference: difference.n_differing is not None):
+        if difference.mark == NONE:
+            undetected.setdefault(describe_few(difference), []).append(difference.measure.name)
+    for difference in differences:
+        if difference.mark in sizes:
+            few = describe_few(difference)
+            size = f"{difference.measure.name} by {describe_size(difference, layout)}"
+            sizes[difference.mark].append(f"{size} ({few})" if few else size)
+    parts = [f"{how} on {listed(of, 'and')}" for how, of in sizes.items() if of]
+    names = ", and on ".join(f"{listed(of)}{f', where {few}' if few else ''}" for few, of in undetected.items())
+    if parts:
+        sentence = f"{parts[0].replace(' on ', f' than {baseline} on ', 1)}{''.join(f', {part}' for part in parts[1:])}"
+        return f"{system} is {sentence}" + (f"; no difference was detected on {names}" if names else "")
+    return f"no difference between {system} and {baseline} was detected on {names}" if names else ""
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
@@ -301,47 +358,6 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
     return beaten
 
 
-def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
-    """Write a sentence or two per pair of systems and metric, and one on the pairs not tested."""
-    sentences: list[str] = []
-    untested: dict[tuple[str, str], tuple[str, ...]] = {}
-    for pair in comparison.pairs:
-        by_head: dict[str, list[Difference]] = {}
-        for difference in comparison.of_pair(*pair):
-            by_head.setdefault(difference.measure.head, []).append(difference)
-        for differences in by_head.values():
-            sentences.extend(_write_sentences(differences, layout))
-        untested[pair] = tuple(
-            difference.measure.name for group in by_head.values() for difference in group if difference.p is None
-        )
-    if len(set(untested.values())) == 1:
-        untested = {("", ""): next(iter(untested.values()))}
-    return sentences + [_describe_untested(names, pair) for pair, names in untested.items() if names]
-
-
-def _write_sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
-    """Describe the differences of one metric at all of its cutoffs; better and worse have sentences of their own."""
-    system, baseline = differences[0].pair
-    sizes: dict[str, list[str]] = {BETTER: [], WORSE: []}
-    undetected: dict[str, list[str]] = {}  # by how few rows differ: first those tested as always
-    for difference in sorted(differences, key=lambda difference: difference.n_differing is not None):
-        if difference.mark == NONE:
-            undetected.setdefault(describe_few(difference), []).append(difference.measure.name)
-    for difference in differences:
-        if difference.mark in sizes:
-            few = describe_few(difference)
-            why = f"{difference.describe_p()}{f'; {few}' if few else ''}"
-            sizes[difference.mark].append(f"{difference.measure.name} by {describe_size(difference, layout)} ({why})")
-    sentences = [f"{system} is {how} than {baseline} on {', '.join(of)}" for how, of in sizes.items() if of]
-    if undetected:
-        parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in undetected.items())
-        names = ", and on ".join(parts)
-        if not sentences:
-            return [f"no difference between {system} and {baseline} was detected on {names}"]
-        sentences[-1] += f"; no difference was detected on {names}"
-    return sentences
-
-
 def list_untested(comparison: Compared) -> list[str]:
     """Write which metrics were tested for no pair, if there are any."""
     over_all = [difference for difference in comparison.differences if not difference.bin]
@@ -357,12 +373,15 @@ def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -
 
 
 def describe_size(difference: Difference, layout: Layout) -> str:
-    """Write how large a difference is, with its interval: ``2.05 ± 3.00 points``, or ``2.05 (0.10..4.12) points``."""
+    """Write how large a difference is, with its interval: ``2.05 ±3.00``, or ``2.05 (0.10..4.12)``."""
     measure, low, high = difference.measure, difference.low, difference.high
     size = layout.format(measure, abs(difference.difference))
-    if low is not None and high is not None:
-        ends = (low, high) if difference.difference > 0 else (-high, -low)
-        first, last = (layout.format(measure, end) for end in ends)
-        margin = layout.format(measure, (high - low) / 2)
-        size += f" ± {margin}" if difference.is_symmetric else f" ({first}..{last})"
-    return size + (" points" if measure.metric.unit == "share" and layout.percent else "")
+    if low is None or high is None:
+        return size
+    ends = (low, high) if difference.difference > 0 else (-high, -low)
+    first, last = (layout.format(measure, end) for end in ends)
+    return (
+        f"{size} ±{layout.format(measure, (high - low) / 2)}"
+        if difference.is_symmetric
+        else f"{size} ({first}..{last})"
+    )

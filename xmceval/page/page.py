@@ -119,7 +119,7 @@ def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison |
 
 def _draw_comparison(comparison: Comparison | None, layout: Layout, names: Sequence[str]) -> dict[str, Markup]:
     """Show the differences of each pair, those in bins of labels behind a line, and how far runs lie apart."""
-    if comparison is None or layout.pairs is False:
+    if comparison is None or not layout.pairs:
         return {}
     listings: list[list[Listing]] = []
     for in_bins in (False, True):

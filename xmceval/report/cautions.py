@@ -47,8 +47,7 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties
         value, least, greatest = map(form.format, (figure.estimate.value, *figure.estimate.tie_bounds))
         others = f" (and {counted(len(moves) - 1, 'other value')})" if len(moves) > 1 else ""
         yield Doubt(
-            f"equal scores decide {figure.name}{others}: it is {value}, and from {least} to {greatest} in other orders "
-            "of the labels that have them"
+            f"{figure.name}{others} depends on how ties are broken: {value} here, anywhere from {least} to {greatest}"
         )
     n = counts.unpredicted
     if n:
@@ -69,31 +68,30 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], empty_rows: s
         lenient = dict.fromkeys(f.measure.head for f in figures if f.measure.norm.divisor == BY_RETURNED)
         verb = "divides" if len(lenient) == 1 else "divide"
         but = f", but {listed(lenient)} {verb} by those that there are" if lenient else ""
-        yield f"{short} fewer than {k} predictions: the missing ones count as misses{but}"
+        yield f"{short} fewer than {k} predictions: empty places count as misses{but}"
     n = counts.empty_rows
     if not n:
         return
-    no_label = f"{counted(n, 'instance')} {_have(n)} no true label"
+    no_label = f"{counted(n, 'instance')} {_have(n)} no true labels"
     if empty_rows == "drop":
         yield f"{no_label}: {'it is' if n == 1 else 'they are'} left out"
         return
-    heads: dict[str, dict[str, None]] = {}
+    ways: dict[str, dict[str, None]] = {}
     for measure in (figure.measure for figure in figures):
         metric, over = measure.metric, measure.norm.over
         if metric.left_out:  # those say themselves how many are left out
             continue
         if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
-            way = f"{'it adds' if n == 1 else 'they add'} nothing to"
+            way = "skipped by"
         elif over != "mean":  # cells are counted, and all cells of such an instance are false
-            way = f"{'its' if n == 1 else 'their'} predictions count as misses for"
+            way = f"{'its' if n == 1 else 'their'} predictions are misses for"
         else:
             is_best = metric.empty_value == metric.bounds[metric.higher_is_better]
-            best = " (the best value)" if is_best else ""
-            way = f"{'it counts' if n == 1 else 'they count'} as {metric.empty_value}{best} for"
-        heads.setdefault(way, {})[measure.head] = None
-    ways = [f"{way} {listed(names)}" for way, names in heads.items()]
+            way = f"{'the best value ' if is_best else ''}{metric.empty_value} for"
+        ways.setdefault(way, {})[measure.head] = None
     if ways:
-        yield f"{no_label}: {'; '.join(ways) if len(ways) > 1 else ways[0].partition(' for ')[0]}"
+        texts = [f"{way} {listed(names, 'and')}" for way, names in ways.items()]
+        yield f"{no_label} ({'; '.join(texts)})"
 
 
 def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judged: bool) -> Iterator[str]:
@@ -102,8 +100,8 @@ def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judge
     least, greatest = counts.grades
     graded = [figure.name for figure in figures if figure.measure.metric.takes_grades]
     if greatest > 1 and graded:
-        size = f"grades from {least:,} to {greatest:,}" if least < greatest else f"no grade but {greatest:,}"
-        yield f"the truth has {size}, which {_are(len(graded))} what a hit is worth for {listed(graded)}"
+        size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
+        yield f"{listed(graded, 'and')} {'uses' if len(graded) == 1 else 'use'} the grades in the truth ({size})"
     n = counts.explicit_zeros
     if n and not zeros_are_judged:
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
@@ -140,7 +138,7 @@ def _describe_what_is_missing(summary: Summary, options: Options) -> Iterator[st
         yield f"{listed(names)}: dense scores of 0 and 1 are decisions{others}"
     if names and counts.binary_rows < counts.n_instances:
         yield (
-            f"{listed(names)}: no threshold was passed, so every label with a score counts as predicted "
+            f"{listed(names)}: without a threshold, every label with a score counts as predicted "
             f"(hint: pass {argument('threshold')})"
         )
     for part in summary.slices[:1]:

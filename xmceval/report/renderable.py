@@ -91,7 +91,7 @@ class Tabular(Displayed):
         if form == "csv":
             return write_lines(self._columns, self._lines())
         if form == "latex":  # the table of a paper alone, unless more is asked for
-            layout = replace(layout, intervals=bool(layout.intervals), pairs=bool(layout.pairs))
+            layout = replace(layout, intervals=bool(layout.intervals))
         return str(load_form(form).draw(self._sheet(layout)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Tabular(Displayed):
         percent: bool = True,
         intervals: bool | None = None,
         transpose: bool = False,
-        pairs: bool = True,
+        pairs: bool = False,
     ) -> str | None:
         """Return a Markdown table.
 

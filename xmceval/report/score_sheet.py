@@ -21,6 +21,7 @@ from xmceval.scoring.summary import Slice, Value
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
 MOST_NAMED = 8  # groups of rows that a caution names
+MOST_MOVES = 5  # values that ties could move, which a line names
 LEAST_RUN = 4  # letters in a row that are written as a range
 ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
 
@@ -84,22 +85,18 @@ def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], 
 
 
 def _describe_input(results: Sequence[Scored]) -> Iterator[str]:
-    """Describe the size of the truth and of the predictions, by system where it differs."""
-
-    def mean_of(result: Scored, number: int, noun: str) -> str:
-        mean = averaged(number / max(result.counts.n_instances, 1))
-        return f"{mean} {noun}" if mean == "1" else f"{mean} {noun}s"
-
+    """Describe the size of the truth and of the predictions, from the fewest to the most of several systems."""
     counts = results[0].counts
-    systems: dict[str, list[str]] = {}
-    for result in results:
-        systems.setdefault(mean_of(result, result.counts.n_predictions, "prediction"), []).append(result.name)
-    is_common = len(systems) == 1 or not all(result.counts.are_known for result in results)
-    truth = mean_of(results[0], counts.n_true, "true label")
-    means = f"{truth} and {next(iter(systems))}" if is_common else truth
-    yield f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')} · {means} per instance"
-    if not is_common:
-        yield f"per instance: {'; '.join(f'{mean} of {listed(names)}' for mean, names in systems.items())}"
+    n = max(counts.n_instances, 1)
+    true = averaged(counts.n_true / n)
+    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
+    means = f"{true} true label{'' if true == '1' else 's'}"
+    known = sorted(result.counts.n_predictions for result in results if result.counts.are_known)
+    if len(known) == len(results):
+        ends = dict.fromkeys(averaged(number / n) for number in (known[0], known[-1]))
+        predictions = " to ".join(ends)
+        means += f" and {predictions} prediction{'' if predictions == '1' else 's'}"
+    yield f"{size} · {means} per instance"
 
 
 def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
@@ -131,11 +128,10 @@ def _describe_scoring(
         words = (name if value is True else f"{name}={lists.get(name, value)}" for name, value in options.items())
         texts.append(" · ".join(words))
     yield from (f"options: {text}" for text in dict.fromkeys(texts) if text)
+    yield from _describe_ties(results, layout)
     for result in results:
-        name = f"{result.name}: " if are_named else ""
-        yield from (f"{name}{line}" for line in _describe_ties(result, layout))
         if result.filtered is not None:
-            yield f"{name}{result.filtered}"
+            yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
 
 
 def _explain_bins(results: Sequence[Scored]) -> Iterator[str]:
@@ -144,14 +140,13 @@ def _explain_bins(results: Sequence[Scored]) -> Iterator[str]:
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
         kinds[figure.kind][figure.measure.head] = None
     if kinds["group"]:
-        yield "in groups: values are of the instances of each group alone, and do not add up to the total"
+        yield "values of a group are of its instances alone, and do not add up to the total"
     texts, shares, averages = [], kinds["share"], kinds["average"]
     if shares:
-        texts.append(f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total")
+        texts.append(f"values of {listed(shares, 'and')} in the bins add up to the total")
     if averages:
-        texts.append(f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
-    if texts:
-        yield f"in bins: {'; '.join(texts)}"
+        texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
+    yield from ["; ".join(texts)] if texts else []
 
 
 def describe_propensities(model: Propensities) -> str:
@@ -177,30 +172,32 @@ def _rows(figures: Iterable[Value], layout: Layout) -> tuple[Row, ...]:
     return tuple(Row(head, cells, ceilings.get(head)) for head, cells in rows.items())
 
 
-def _describe_ties(result: Scored, layout: Layout) -> Iterator[str]:
-    """Yield how many instances have ties, then at each cutoff the metric that these could move furthest."""
-    counts, texts = result.counts, []
-    across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
-    if across:
+def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
+    """Yield, of one system, how many instances have ties; then at each cutoff the metric that these could move most."""
+    across = [(k, rows) for k, rows in results[0].counts.tied_rows.items() if rows]
+    if across and len(results) == 1:
         (k, rows), *others = across
-        numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{rows:,} @{k}" for k, rows in others)]
-        texts.append(f"ties across a cutoff: {', '.join(numbers)}")
-    if counts.inside_ties:
-        texts.append(f"{'inside only' if across else 'ties inside the cutoffs only'}: {counts.inside_ties:,}")
+        numbers = [f"{counted(rows, 'instance')} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
+        yield f"tied scores straddle the cutoff in {listed(numbers, 'and')}"
+    moves = []
+    for result in results:
+        furthest: dict[str, tuple[float, str]] = {}  # by cutoff, with bounds that differ as printed
+        for measure, estimate in ((figure.measure, figure.estimate) for figure in result.figures):
+            furthest.setdefault(measure.cutoff, (-1.0, ""))
+            if estimate.tie_low is None or estimate.tie_high is None:
+                continue
+            low, high = layout.format(measure, estimate.tie_low), layout.format(measure, estimate.tie_high)
+            size = estimate.tie_high - estimate.tie_low
+            if low != high and size > furthest[measure.cutoff][0]:
+                of = f" of {result.name}" if len(results) > 1 else ""
+                furthest[measure.cutoff] = size, f"{measure.name}{of} {low}..{high}"
+        moves += [(size, text) for size, text in furthest.values() if text]
+    widest = sorted(moves, key=lambda move: -move[0])[:MOST_MOVES]
+    texts = [text for move in moves for text in move[1:] if move in widest]
+    if len(moves) > len(texts):
+        texts.append(counted(len(moves) - len(texts), "other value"))
     if texts:
-        yield " · ".join(texts)
-    furthest: dict[str, tuple[float, str]] = {}  # by cutoff, with bounds that differ as printed
-    for measure, estimate in ((figure.measure, figure.estimate) for figure in result.figures):
-        furthest.setdefault(measure.cutoff, (-1.0, ""))
-        if estimate.tie_low is None or estimate.tie_high is None:
-            continue
-        low, high = layout.format(measure, estimate.tie_low), layout.format(measure, estimate.tie_high)
-        size = estimate.tie_high - estimate.tie_low
-        if low != high and size > furthest[measure.cutoff][0]:
-            furthest[measure.cutoff] = size, f"{measure.name} {low}..{high}"
-    moves = ", ".join(text for _, text in furthest.values() if text)
-    if moves:
-        yield f"ties could move {moves}"
+        yield f"tied scores could move {listed(texts, 'and')}"
 
 
 def name_letters(names: Collection[str]) -> dict[str, str]:

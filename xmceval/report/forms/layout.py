@@ -41,12 +41,8 @@ class Layout:
         kind=bool,
         flags=("--intervals/--no-intervals",),
     )
-    pairs: bool | None = option(
-        None,
-        "Output",
-        "Show or hide the differences and runs.",
-        kind=bool,
-        flags=("--pairs/--no-pairs",),
+    pairs: bool = option(
+        False, "Output", "Also show the differences by pair, with p, wins and losses, and the runs.", kind=bool
     )
     transpose: bool = False  # systems are columns and metrics are rows
     caption: str | None = None  # of the LaTeX table, itself in LaTeX

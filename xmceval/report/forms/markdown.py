@@ -20,7 +20,7 @@ MENTION = re.compile(r"(?<![\w@])(@\w+(?:\.\w+)*)")  # GitHub would notify a use
 
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as Markdown."""
-    parts = [*map(escape_line, sheet.above)]
+    parts = [*_draw_list(sheet.verdicts), *map(escape_line, sheet.above)]
     if sheet.is_grouped:  # Markdown has no cell that spans columns, so titles are in the first
         rows: list[tuple[str, ...]] = []
         for section in sheet.sections:
@@ -36,7 +36,6 @@ def draw(sheet: Sheet) -> str:
     parts.extend(_draw_list((*sheet.notes, *sheet.below)))
     for listing in sheet.listings:
         parts.extend(_draw_listing(listing))
-    parts.extend(_draw_list(sheet.verdicts))
     return "\n\n".join(parts) + "\n"
 
 

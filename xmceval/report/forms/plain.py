@@ -27,10 +27,15 @@ INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are sev
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as plain text."""
     layout = sheet.layout
-    lines = [*_wrap(sheet.above, layout), *_draw_table(sheet), *_wrap((*sheet.notes, *sheet.below), layout)]
+    above, table = list(_wrap(sheet.above, layout)), list(_draw_table(sheet))
+    notes, below = list(_wrap(sheet.notes, layout)), list(_wrap(sheet.below, layout))
+    if sheet.verdicts:  # what people read first
+        is_split = table[-1:] == [""]  # in blocks, with a blank line after them
+        lines = [*_wrap(sheet.verdicts, layout), "", *table, *notes, *([] if is_split else [""]), *above, *below]
+    else:
+        lines = [*above, *table, *notes, *below]
     for listing in sheet.listings:
         lines.extend(["", *_draw_listing(listing, layout)])
-    lines.extend(["", *_wrap(sheet.verdicts, layout)] if sheet.verdicts else [])
     return "\n".join(lines) + "\n"
 
 

@@ -9,27 +9,20 @@ from judge import naive
 from numba import config
 from scipy.sparse import csr_matrix
 from support import measures
-from support.examples import examples
 from support.judged import check_judged
 from support.measures import names_of
-from support.strategies import Case, cases, shuffled
+from support.pieces import read_in_pieces
+from support.strategies import Case, cases, few, shuffled
 
 import xmceval
-from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
-from xmceval.rows.matrices import source as matrices
+from xmceval import METRICS
 
 SLACK = 1e-12
 K = 3
-few = examples(0.3)
 BY_ROW = {name: metric for name, metric in METRICS.items() if metric.family in {"top-k", "row"}}
-every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
-
-
-def every_metric_of_rows_but(*names):
-    kept = {name: metric for name, metric in BY_ROW.items() if name not in names}
-    return pytest.mark.parametrize("metric", kept.values(), ids=list(kept))
-
+# What a hit is worth: metrics of hits are scored on a truth of 1, others on grades.
+WORTHS = {"1": {"hit", "stop"}, "its grade": {"grade", "truth", "prediction"}, "1/p": {"propensity"}}
+any_worth = pytest.mark.parametrize("worth", WORTHS)
 
 # A row whose k best are all hits has no pair of a hit and a miss, and counts 0.
 REWARDS_NO_PERFECTION = "AUC@k"
@@ -42,119 +35,115 @@ IDEALS = {"hits", "ideal", "min(k,n)", "n(L-n)", "h(k-h)"}
 
 
 @st.composite
-def wide_cases(draw, **options):
+def wide_cases(draw, worth, **options):
     """Cases of at least K labels."""
-    case = draw(cases(**options))
+    case = draw(cases(graded=worth != "1", **options))
     missing = K - case.n_labels
     return case if missing <= 0 else Case(case.truth, case.scores, K, [*case.inverse, *([1.5] * missing)])
 
 
-def graded(metric):
-    return metric.gain not in {"hit", "stop"}
-
-
-def score(case, metric, weights=None, **options):
-    result = measures.score(case, names_of(metric, K), sample_weight=weights, **options)
+def score(case, worth, weights=None, but=(), by_row=True, **options):
+    """Score all metrics of a worth in every option, and compare them with the judge."""
+    table = {name: metric for name, metric in (BY_ROW if by_row else METRICS).items() if name not in but}
+    names = [name for metric in table.values() if metric.gain in WORTHS[worth] for name in names_of(metric, K)]
+    result = measures.score(case, names, sample_weight=weights, **options)
     check_judged(result, case.truth, case.scores, case.inverse, weights, least=0, **options)
     return result
 
 
-def worth(metric, case, label, row):
-    """What a hit is worth to a metric, to rank by."""
-    return case.inverse[label] if metric.needs_propensities else row[label] if metric.gain == "grade" else 1.0
+def measures_of(result):
+    return {figure.name: figure.measure for figure in result.figures}
 
 
-def perfected(metric, case):
+def perfected(worth, case):
     """The same truth, all labels scored, the true ones first and the worthiest of them foremost."""
-    best = [
-        {label: worth(metric, case, label, row) if label in row else 0.0 for label in range(case.n_labels)}
-        for row in case.truth
-    ]
+
+    def score_of(label, row):
+        return {"1": 1.0, "its grade": row[label], "1/p": case.inverse[label]}[worth] if label in row else 0.0
+
+    best = [{label: score_of(label, row) for label in range(case.n_labels)} for row in case.truth]
     return Case(case.truth, best, case.n_labels, case.inverse)
 
 
-@every_metric
+@any_worth
 @few
 @given(data=st.data())
-def test_values_lie_within_the_metrics_bounds_and_their_own(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric)))
-    for name, estimate in score(case, metric).estimates.items():
-        low, high = metric.bounds
-        if metric.needs_propensities and parse(name)[0].norm.over == "mean":
+def test_values_lie_within_the_metrics_bounds_and_their_own(worth, data):
+    result = score(data.draw(wide_cases(worth)), worth, by_row=False)
+    for name, measure in measures_of(result).items():
+        estimate, (low, high) = result.estimates[name], measure.metric.bounds
+        if measure.metric.needs_propensities and measure.norm.over == "mean":
             high = math.inf  # sums of 1/p that nothing divides
-        assert low - SLACK <= estimate.value <= high + SLACK
+        assert low - SLACK <= estimate.value <= high + SLACK, name
         if estimate.tie_low is not None:
-            assert estimate.tie_low - SLACK <= estimate.value <= estimate.tie_high + SLACK
+            assert estimate.tie_low - SLACK <= estimate.value <= estimate.tie_high + SLACK, name
         if estimate.low is not None:
-            assert estimate.low <= estimate.value <= estimate.high
+            assert estimate.low <= estimate.value <= estimate.high, name
 
 
-@every_metric_of_rows_but(REWARDS_NO_PERFECTION, *SHORT_IS_BETTER)
+@any_worth
 @few
 @given(data=st.data())
-def test_no_ranking_is_better_than_the_perfect_one(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric)))
-    perfect, other = score(perfected(metric, case), metric), score(case, metric)
-    if metric.left_out:  # rows may be left out of one and not of the other
-        assume(
-            perfect.estimates and all(not e.undefined for e in (*perfect.estimates.values(), *other.estimates.values()))
-        )
-    for name in other:
-        if metric.higher_is_better:
-            assert other[name] <= perfect[name] + SLACK
-        else:
-            assert other[name] >= perfect[name] - SLACK
+def test_no_ranking_is_better_than_the_perfect_one(worth, data):
+    case, but = data.draw(wide_cases(worth)), (REWARDS_NO_PERFECTION, *SHORT_IS_BETTER)
+    perfect, other = score(perfected(worth, case), worth, but=but), score(case, worth, but=but)
+    for name, measure in measures_of(other).items():
+        metric, pair = measure.metric, (other.estimates[name], perfect.estimates[name])
+        if metric.left_out and any(estimate.undefined for estimate in pair):
+            continue  # rows may be left out of one and not of the other
+        worse, better = pair if metric.higher_is_better else pair[::-1]
+        assert worse.value <= better.value + SLACK, name
 
 
-@every_metric_of_rows_but(REWARDS_NO_PERFECTION)
+@any_worth
 @few
 @given(data=st.data())
-def test_the_perfect_ranking_of_a_normalised_metric_is_1(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric)))
-    result = score(perfected(metric, case), metric, empty_rows="drop")
+def test_the_perfect_ranking_of_a_normalised_metric_is_1(worth, data):
+    case = data.draw(wide_cases(worth))
     assume(any(case.truth))
-    for name, estimate in result.estimates.items():
-        norm = parse(name)[0].norm
+    result = score(perfected(worth, case), worth, but=(REWARDS_NO_PERFECTION,), empty_rows="drop")
+    for name, measure in measures_of(result).items():
+        metric, norm, estimate = measure.metric, measure.norm, result.estimates[name]
         is_share_of_ideal = norm.over == "ratio" and metric.needs_propensities
         is_normalised = (
             norm.divisor in IDEALS or is_share_of_ideal or metric.fold in {"any", "first", "LRAP", "R@n", "IPrec"}
         )
         if is_normalised and not estimate.undefined:
             worst_is_best = metric.complement or not metric.higher_is_better
-            assert estimate.value == pytest.approx(0.0 if worst_is_best else 1.0, abs=SLACK)
+            assert estimate.value == pytest.approx(0.0 if worst_is_best else 1.0, abs=SLACK), name
 
 
-@every_metric
+@any_worth
 @few
 @given(data=st.data())
-def test_the_order_of_rows_is_irrelevant_to_the_last_bit(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric)))
+def test_the_order_of_rows_is_irrelevant_to_the_last_bit(worth, data):
+    case = data.draw(wide_cases(worth))
     n_rows = len(case.truth)
     order, weights = data.draw(st.permutations(range(n_rows))), [3.0, 0.5, 0.0, 1.0, 1 / 3, 0.7][:n_rows]
     reordered = Case([case.truth[i] for i in order], [case.scores[i] for i in order], case.n_labels, case.inverse)
-    assert score(reordered, metric).estimates == score(case, metric).estimates
-    weighted = score(reordered, metric, [weights[i] for i in order])
-    assert weighted.estimates == score(case, metric, weights).estimates
+    for moved, own in ((None, None), ([weights[i] for i in order], weights)):
+        again, before = score(reordered, worth, moved, by_row=False), score(case, worth, own, by_row=False)
+        assert again.estimates == before.estimates
 
 
-@every_metric_of_rows_but()
+@any_worth
 @few
 @given(data=st.data())
-def test_names_of_labels_are_irrelevant_where_nothing_ties(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric), ties=False))
+def test_names_of_labels_are_irrelevant_where_nothing_ties(worth, data):
+    case = data.draw(wide_cases(worth, ties=False))
     new = data.draw(st.permutations(range(case.n_labels)))
     truth, scores = (
         [{new[label]: value for label, value in row.items()} for row in rows] for rows in (case.truth, case.scores)
     )
     inverse = [case.inverse[new.index(label)] for label in range(case.n_labels)]
-    assert score(Case(truth, scores, case.n_labels, inverse), metric).estimates == score(case, metric).estimates
+    assert score(Case(truth, scores, case.n_labels, inverse), worth).estimates == score(case, worth).estimates
 
 
-@every_metric_of_rows_but(REWARDS_NO_PERFECTION)
+@any_worth
 @few
 @given(data=st.data())
-def test_swapping_a_miss_with_the_hit_below_it_never_worsens(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric), ties=False))
+def test_swapping_a_miss_with_the_hit_below_it_never_worsens(worth, data):
+    case = data.draw(wide_cases(worth, ties=False))
     better = []
     for y, s in zip(case.truth, case.scores, strict=True):
         ranked, swapped = naive.ranked(s), dict(s)
@@ -164,24 +153,23 @@ def test_swapping_a_miss_with_the_hit_below_it_never_worsens(metric, data):
             swapped[miss], swapped[hit] = s[hit], s[miss]
         better.append(swapped)
     assume(better != case.scores)
-    before, after = score(case, metric), score(Case(case.truth, better, case.n_labels, case.inverse), metric)
-    for name in before:
-        if name.startswith(IS_A_MEAN_OVER_HITS):
-            continue
+    before = score(case, worth, but=(REWARDS_NO_PERFECTION,))
+    after = score(Case(case.truth, better, case.n_labels, case.inverse), worth, but=(REWARDS_NO_PERFECTION,))
+    for name, measure in measures_of(before).items():
         gain = after[name] - before[name]
-        assert (gain if metric.higher_is_better else -gain) >= -SLACK
+        is_no_loss = (gain if measure.metric.higher_is_better else -gain) >= -SLACK
+        assert is_no_loss or name.startswith(IS_A_MEAN_OVER_HITS), name
 
 
-@every_metric_of_rows_but()
+@any_worth
 @few
 @given(data=st.data())
-def test_only_the_order_of_the_scores_matters(metric, data):
-    case = data.draw(wide_cases(graded=graded(metric)))
-    levels = sorted({value for row in case.scores for value in row.values()})
+def test_only_the_order_of_the_scores_matters(worth, data):
+    case = data.draw(wide_cases(worth))
+    before, levels = score(case, worth), sorted({value for row in case.scores for value in row.values()})
     for transformed in (levels.index, lambda x: 2 * x, lambda x: math.inf if x == levels[-1] else x):
         scores = [{label: transformed(value) for label, value in row.items()} for row in case.scores]
-        again = score(Case(case.truth, scores, case.n_labels, case.inverse), metric)
-        assert again.estimates == score(case, metric).estimates
+        assert score(Case(case.truth, scores, case.n_labels, case.inverse), worth).estimates == before.estimates
 
 
 # The same bits however the work is cut
@@ -217,7 +205,7 @@ def whole(made):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("entries", [1, 100, 1733, 1 << 30])
 def test_blocks_and_threads_give_the_same_bits(made, whole, monkeypatch, entries, threads):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     truth, scores, inverse = made
     result = xmceval.score(truth, scores, metrics=NAMES, inverse_propensities=inverse, threads=threads)
     assert result.estimates == whole.estimates
@@ -240,7 +228,7 @@ def test_blocks_and_threads_give_the_same_bits_of_weighted_rows_for_every_metric
     nonzero.eliminate_zeros()
     check_judged(whole, nonzero, scores, inverse, weights, "drop", least=30)
     for entries, threads in ((1, 3), (64, 2), (300, 1), (1000, 3), (1 << 30, 3)):
-        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        read_in_pieces(monkeypatch, entries=entries)
         result = xmceval.score(stored, scores, threads=threads, **options)
         assert (result.estimates, result.counts, result.notes) == (whole.estimates, whole.counts, whole.notes)
 

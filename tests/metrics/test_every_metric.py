@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, table
 from support.measures import named, options_of
+from support.pieces import read_in_pieces
 from support.strategies import cases, random_case, random_weights, subsets, to_csr
 
 import xmceval
-from xmceval.metrics.confusion import ZEROS
-from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
-from xmceval.scoring.tasks import label_counts
+from xmceval import METRICS
 
+ZEROS = METRICS["macroP"].options["zero"]
 THRESHOLD, N_TRAIN = 0.5, 50
 NUMBERS = {
     "rel": [1, 2, 4],
@@ -59,24 +58,22 @@ def names_with(metric, cutoffs, numbers, zero):
     every = options_of(metric) + [of_train] * ("train" in metric.options.get("over", ()))
     cutoffs = [*cutoffs, "all"] if metric.cutoff == "optional" else cutoffs
     pairs = ((options, k) for options in every for k in cutoffs if (options.get("norm"), k) != ("k", "all"))
-    return {named(metric, {**options, **chosen}, k) for options, k in pairs}
+    return list(dict.fromkeys(named(metric, {**options, **chosen}, k) for options, k in pairs))
 
 
-def check(metric, names, truth, scores, counts, options):
+def check(names, truth, scores, counts, options):
     """Compare scores with the judge's."""
-    options = {**options, "threshold": options["threshold"] if metric.family == "confusion" else None}
     threshold = -np.inf if options["threshold"] is None else options["threshold"]
     matrices = (to_csr(rows, len(counts), np.float64) for rows in (truth, scores))
     result = xmceval.score(*matrices, metrics=names, counts=counts, n_train=N_TRAIN, **options)
     inverse = naive.inverse_propensities(counts, N_TRAIN, 0.55, 1.5)
     rules = {key: options[key] for key in ("empty_rows", "unscored")}
     rules = table.Rules(len(counts), inverse, options["sample_weight"], threshold=threshold, train=counts, **rules)
-    assert len(result) == len(names)
-    for name in names:
+    for name, figure in zip(names, result.figures, strict=True):
         right = table.evaluate(name, truth, scores, rules)
-        assert result[name] == pytest.approx(right or 0.0, rel=1e-12, abs=1e-12), name
-        if metric.family == "column":
-            assert result.estimates[str(parse(name)[0])].undefined == (right is None), name
+        assert result[name] == figure.estimate.value == pytest.approx(right or 0.0, rel=1e-12, abs=1e-12), name
+        if figure.measure.metric.family == "column":
+            assert figure.estimate.undefined == (right is None), name
 
 
 def test_the_judge_has_every_metric_with_its_direction_and_bounds():
@@ -85,15 +82,19 @@ def test_the_judge_has_every_metric_with_its_direction_and_bounds():
     assert {name: metric.bounds for name, metric in METRICS.items() if metric.bounds != (0, 1)} == table.BOUNDS
 
 
-@every_metric
+@pytest.mark.parametrize("family", dict.fromkeys(metric.family for metric in METRICS.values()))
 @given(data=st.data(), problem=problems(), zero=st.sampled_from(ZEROS), limit=st.sampled_from([1 << 27, 3]))
-def test_values_are_the_judges(name, data, problem, zero, limit):
-    metric, (truth, scores, counts, options) = METRICS[name], problem
-    numbers = {key: data.draw(st.sampled_from(NUMBERS[key])) for key in metric.numbers}
+def test_values_are_the_judges(family, data, problem, zero, limit):
+    """Of all metrics of a family in one run; the next test has each of them alone."""
+    truth, scores, counts, options = problem
+    options["threshold"] = options["threshold"] if family == "confusion" else None
+    numbers = {key: data.draw(st.sampled_from(choices)) for key, choices in NUMBERS.items()}
     cutoffs = data.draw(st.sets(st.integers(1, len(counts)), min_size=1, max_size=3))
+    metrics = (metric for metric in METRICS.values() if metric.family == family)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_counts, "DENSE_IDS", limit)
-        check(metric, names_with(metric, cutoffs, numbers, zero), truth, scores, counts, options)
+        read_in_pieces(patch, ids=limit)
+        names = [name for metric in metrics for name in names_with(metric, cutoffs, numbers, zero)]
+        check(names, truth, scores, counts, options)
 
 
 @every_metric
@@ -105,13 +106,14 @@ def test_values_of_many_rows_are_the_judges(name, weights, monkeypatch):
         (3, 12, "zero", 1 << 27),
         (4, 2, "drop", 99),
     ):
-        monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
+        read_in_pieces(monkeypatch, ids=limit)
         case, counts = random_case(seed), np.random.default_rng(seed).integers(0, 30, 12).tolist()
         scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
-        options = {"sample_weight": weights, "empty_rows": empty_rows, "threshold": THRESHOLD, "unscored": "bottom"}
+        threshold = THRESHOLD if METRICS[name].family == "confusion" else None
+        options = {"sample_weight": weights, "empty_rows": empty_rows, "threshold": threshold, "unscored": "bottom"}
         numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
         names = names_with(METRICS[name], [k], numbers, ZEROS[seed % len(ZEROS)])
-        check(METRICS[name], names, case.truth, scores, counts, options)
+        check(names, case.truth, scores, counts, options)
 
 
 @pytest.mark.parametrize(
@@ -160,5 +162,7 @@ SETS = {
 @pytest.mark.parametrize("name", ["macroP", "macroF1"])
 def test_the_definition_names_the_labels_of_a_mean(name):
     assert set(SETS) == set(METRICS[name].options["over"])
-    for over, text in SETS.items():
-        assert f"; {text}; k = 5" in parse(f"{name}(over={over})@5")[0].definition
+    names = [f"{name}(over={over})@5" for over in SETS]
+    result = xmceval.score(np.eye(9), np.eye(9), metrics=names, train=np.eye(9))
+    for figure, text in zip(result.figures, SETS.values(), strict=True):
+        assert f"; {text}; k = 5" in figure.measure.definition

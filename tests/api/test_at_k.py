@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import coo_array, csc_array, csr_matrix
 
 import xmceval
-from xmceval.errors import XmcevalWarning
+from xmceval import XmcevalWarning
 
 TRUTH, SCORES = (
     np.array([[1, 0, 1], [0, 0, 0], [0, 1, 0]]),

@@ -14,8 +14,8 @@ import pytest
 from support.dying import Deadly
 
 import xmceval
+from xmceval import DataError, UsageError
 from xmceval.cli.main import main
-from xmceval.errors import DataError, UsageError
 from xmceval.kernels.compile import COMPILING
 from xmceval.scoring import executor as executors
 

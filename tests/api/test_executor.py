@@ -21,14 +21,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from support.executors import PicklingExecutor
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.api.score import score_systems
-from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import chunks
 from xmceval.files.shards import find_shards
-from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.truth import OpenedTruth, System
@@ -45,7 +44,7 @@ def _small_pieces(monkeypatch, tmp_path):
     monkeypatch.setattr(executors, "MARK_BYTES", 700)
     monkeypatch.setattr(executors, "PART_BYTES", 4000)
     monkeypatch.setattr(executors, "MOST_WAITING", 3)
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 128)
+    read_in_pieces(monkeypatch, entries=128)
 
 
 def make_matrices():

@@ -8,8 +8,7 @@ import pytest
 from support.files import write_qrels, write_run
 
 import xmceval
-from xmceval.errors import DataError, UsageError
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS, DataError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NAMES = [f"d{i}" for i in range(40)]

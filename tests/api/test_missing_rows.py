@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval import DataError, UsageError
 from xmceval.cli.main import main
-from xmceval.errors import DataError, UsageError
 
 METRICS = "P@1,PSP@3,GAUC"
 IDS = [f"q{i}" for i in range(60)]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from support.files import triples, write_qrels, write_run
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval import DataError, UsageError
 
 METRICS = "P,nDCG,AP,RR,R"
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d1": 1}}

@@ -15,8 +15,8 @@ from scipy import sparse
 from support.executors import PicklingExecutor
 
 import xmceval
-from xmceval.errors import AmbiguousError, DataError, XmcevalError
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS, DataError, XmcevalError
+from xmceval.errors import AmbiguousError
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.errors import UsageError
+from xmceval import UsageError
 from xmceval.files.saved_rows import read_rows
 
 N_ROWS, N_LABELS = 90, 16

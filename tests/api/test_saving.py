@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 
 
 @pytest.mark.parametrize("kept", [{"save_rows": "x.rows.csv"}, {"save_state": "x.state"}], ids=str)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from xmceval import METRICS
 from xmceval.cli.main import COMMANDS, cli
 from xmceval.cli.score import command as score
 from xmceval.comparison.command import command as compare
 from xmceval.comparison.options import Testing
 from xmceval.labels.catalogue import datasets, find_dataset
 from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
 from xmceval.scoring.options import GROUPS, specs
 
 

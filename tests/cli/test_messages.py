@@ -8,8 +8,9 @@ from support.sample import SAMPLE
 from support.states import forge
 
 import xmceval
+from xmceval import DataError, XmcevalWarning
 from xmceval.cli.main import COMMANDS, main
-from xmceval.errors import DataError, XmcevalWarning, escaped
+from xmceval.errors import escaped
 
 EVIL = "a\nError: all is lost\x1b]0;title\x07\x9b2J\u202etxt"
 HARMLESS = "a\\nError: all is lost\\x1b]0;title\\x07\\x9b2J\\u202etxt"

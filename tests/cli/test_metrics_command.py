@@ -9,11 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import xmceval
+from xmceval import METRICS, UsageError
 from xmceval.cli.main import cli
-from xmceval.errors import UsageError
 from xmceval.metrics.metric import FAMILIES
 from xmceval.metrics.names import ALIASES, parse
-from xmceval.metrics.table import METRICS
 from xmceval.report import metric_list as definitions
 from xmceval.report.metric_list import describe_empty_rows, describe_ties, display_name, list_aliases
 

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from scipy import sparse
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 
 sk = pytest.importorskip("sklearn.metrics")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.errors import UsageError
+from xmceval import UsageError
 
 ir_measures = pytest.importorskip("ir_measures")
 measure = pytest.importorskip("xmceval.ir_measures").measure

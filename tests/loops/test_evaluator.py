@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from hypothesis import given, strategies as st
 from support.examples import examples
 from support.measures import named, names_of
+from support.pieces import read_in_pieces
 from support.states import forge, unpack
 
 import xmceval
-from xmceval.errors import DataError, UsageError
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS, DataError, UsageError
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring.setup import inputs
 from xmceval.scoring.tasks import label_counts
@@ -135,7 +135,7 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
 def test_large_batches_are_scored_in_blocks_with_the_same_bits(monkeypatch):
     case, options = make(6, 60), {"metrics": SOME, "k": 3, **TRAINING, "duplicates": "max"}
     whole = xmceval.score(*case, **options)
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 20)
+    read_in_pieces(monkeypatch, entries=20)
     for threads in (1, 2):
         evaluator = xmceval.Evaluator(**options, threads=threads)
         assert update_all(evaluator, case, [0, 31, 60]).result() == whole
@@ -210,7 +210,7 @@ def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_en
     evaluator = xmceval.Evaluator(metrics=[*SOME, "ERR(max=4)"], k=3, **TRAINING, threads=1)
     update_all(evaluator, case, [0, 9, 20])
     before = content(evaluator)
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    read_in_pieces(monkeypatch, entries=block_entries)
     with pytest.raises(DataError, match=message):
         evaluator.update(y_true, y_score)
     assert content(evaluator) == before
@@ -284,7 +284,7 @@ def test_weights_that_are_wrong_are_refused(max_weight, weights, message):
 @pytest.mark.parametrize("block_entries", [1 << 17, 1])
 def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, block_entries):
     monkeypatch.setattr(label_counts, "MOST_WEIGHT", 8)
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    read_in_pieces(monkeypatch, entries=block_entries)
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
     four = sp.eye(4, format="csr")  # blocks of dense matrices have more entries
     evaluator.update(four, four, np.full(4, 1.5))

@@ -15,9 +15,8 @@ from support.shards import cut, part_of, save
 from support.strategies import Case, random_case, random_weights, to_csr
 
 import xmceval
+from xmceval import METRICS, DataError, UsageError
 from xmceval.cli.main import cli
-from xmceval.errors import DataError, UsageError
-from xmceval.metrics.table import METRICS
 
 TRUTH_FORMS, SCORE_FORMS = ("csr", "npz", "csc", "text", "text gz"), ("csr", "npz", "coo", "text", "bare text gz")
 N_ROWS, N_LABELS = 40, 12

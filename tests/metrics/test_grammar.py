@@ -7,10 +7,9 @@ from hypothesis import given, strategies as st
 from support.measures import names_of
 
 import xmceval
+from xmceval import METRICS, UsageError
 from xmceval.cli.main import cli
-from xmceval.errors import UsageError
 from xmceval.metrics.names import parse, parse_cutoffs, restore_measure, split_names
-from xmceval.metrics.table import METRICS
 from xmceval.scoring.options import Options
 
 

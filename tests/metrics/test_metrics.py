@@ -13,9 +13,9 @@ from support.measures import HEADS
 from support.strategies import Case, cases, to_csr
 
 import xmceval
+from xmceval import METRICS
 from xmceval.metrics.confusion import ZEROS
 from xmceval.metrics.names import ALIASES, parse
-from xmceval.metrics.table import METRICS
 
 
 @st.composite

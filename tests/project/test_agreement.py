@@ -10,8 +10,8 @@ from agreement.__main__ import main
 from agreement.cell import Bounds, Cell, Differs, Example, NotCompared, Under
 from agreement.peertools import PEERS, compute, examples_of
 
+from xmceval import METRICS
 from xmceval.labels.catalogue import read_table
-from xmceval.metrics.table import METRICS
 from xmceval.report.metric_list import agrees, display_name, recorded
 
 ROOT = Path(__file__).parents[2]

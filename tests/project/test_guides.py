@@ -11,9 +11,9 @@ import pytest
 from support.recipes import BLOCK, GUIDES, find_code, run
 
 import xmceval
+from xmceval import METRICS
 from xmceval.cli.main import COMMANDS, cli
 from xmceval.metrics.names import ALIASES, parse
-from xmceval.metrics.table import METRICS
 from xmceval.report import metric_list as metriclist
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from xmceval import METRICS
 from xmceval.cli.main import main
 from xmceval.files.formats import FORMATS
-from xmceval.metrics.table import METRICS
 from xmceval.version import VERSION
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from support.files import write, write_matrix
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval.api.score import score_systems
-from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import alignment
@@ -88,10 +88,10 @@ def rows(rng):
     return truth.astype(float), scores
 
 
-@pytest.mark.parametrize("entries", [1, 7, 100, 5000, matrices.BLOCK_ENTRIES])
+@pytest.mark.parametrize("entries", [1, 7, 100, 5000, 1 << 17])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_first_rows_are_the_same_for_any_blocks_and_threads(rows, monkeypatch, entries, threads):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     truth, scores = rows
     true, best, last, ends, lengths = first_rows(truth, csr_matrix(np.where(scores > 0, scores, 0)), threads=threads)
     assert len(true) == len(best) == N_ROWS
@@ -197,13 +197,13 @@ def test_shifted_labels_are_reported_for_any_metrics(good, metrics):
     assert line.endswith(TOO_HIGH)
 
 
-@pytest.mark.parametrize("entries", [5000, matrices.BLOCK_ENTRIES])
+@pytest.mark.parametrize("entries", [5000, 1 << 17])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_and_threads_do_not_matter(good, rng, monkeypatch, entries, threads):
     truth, scores = good
     case = truth, scores[rng.permutation(len(scores))]
     expected = mistakes(*case)
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     assert mistakes(*case, threads=threads) == expected
 
 

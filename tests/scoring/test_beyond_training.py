@@ -10,10 +10,10 @@ from support.intervals import check_interval, judged_interval
 from support.measures import HEADS
 from support.strategies import to_csr
 
+from xmceval import METRICS
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program

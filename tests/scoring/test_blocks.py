@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import evaluate
 

@@ -13,8 +13,8 @@ import pytest
 from support.states import forge, pack, unpack
 
 import xmceval
+from xmceval import DataError, XmcevalError
 from xmceval.cli.main import main
-from xmceval.errors import DataError, XmcevalError
 from xmceval.scoring.state_file import HEADER, pack_state, unpack_state
 
 N_ROWS, N_LABELS = 30, 12

@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import xmceval
-from xmceval.errors import UsageError
+from xmceval import METRICS, UsageError
 from xmceval.labels.propensity import from_counts
 from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.source import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals

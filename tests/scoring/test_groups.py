@@ -9,10 +9,10 @@ import scipy.sparse
 from judge import naive
 from support.judged import check_judged
 from support.measures import names_of
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError, UsageError
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS, DataError, UsageError
 from xmceval.rows.groups import RowGroups
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
@@ -43,7 +43,7 @@ def score(rows=slice(None), **options):
 )
 def test_figures_of_a_group_are_those_of_its_rows_alone_to_the_same_bits(monkeypatch, metrics, options):
     whole = score(metrics=metrics, **options)
-    monkeypatch.setattr("xmceval.scoring.evaluate.MOST_NUMBERS", 20_000)  # several blocks
+    read_in_pieces(monkeypatch, numbers=20_000)  # several blocks
     result = score(metrics=metrics, by_group=GROUPS, **options)
     assert result.estimates == whole.estimates
     assert [each.bin.name for each in result.slices] == ["de", "en", "fr"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from judge import naive, naive_slices
 from support.intervals import is_mean_share
+from support.pieces import read_in_pieces
 from support.strategies import to_csr
 
 import xmceval
@@ -128,7 +129,7 @@ def test_any_order_batches_and_merges_keep_the_same_rows(heavy, rng, size):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_any_blocks_and_threads_keep_the_same_rows(heavy, threads, monkeypatch):
     matrices, options, result = heavy
-    monkeypatch.setattr("xmceval.scoring.evaluate.MOST_NUMBERS", 1000)
+    read_in_pieces(monkeypatch, numbers=1000)
     assert xmceval.score(*matrices, threads=threads, **options) == result
 
 

@@ -9,8 +9,8 @@ from support.strategies import cases, few, random_case, random_weights, to_csr
 from support.wholerows import OPTIONS, name_of, with_rel
 
 import xmceval
+from xmceval import METRICS
 from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
 
 
 @st.composite

@@ -9,7 +9,7 @@ from numba import config
 from scipy.sparse import csr_matrix
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval import DataError, UsageError
 from xmceval.metrics.confusion import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.rows.block import Rows, Scratch

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval import UsageError
 from xmceval.cli import options as cli_options
 from xmceval.cli.score import command
-from xmceval.errors import UsageError
 from xmceval.scoring import options
 from xmceval.scoring.options import GROUPS, Options, specs
 from xmceval.scoring.setup.truth import OpenedTruth

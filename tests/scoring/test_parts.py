@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval import DataError
 from xmceval.comparison.sums import PairSums
-from xmceval.errors import DataError
 from xmceval.labels import counts as growing
 from xmceval.labels.counts import no_counts, sum_by_id
 from xmceval.rows.block import Rows

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 from support.measures import names_of
 
-from xmceval.errors import UsageError
+from xmceval import METRICS, UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import Norm
 from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import KINDS, compile_program
 from xmceval.scoring.options import Options

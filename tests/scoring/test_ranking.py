@@ -14,7 +14,7 @@ from support.strategies import Case, cases, to_csr, to_rows
 from support.wholerows import OPTIONS, name_of
 
 import xmceval
-from xmceval.errors import DataError, UsageError
+from xmceval import DataError, UsageError
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 
 SAVED = Path(__file__).parent / "saved"
 VALUES = {

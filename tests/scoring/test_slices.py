@@ -8,8 +8,7 @@ from support.judged import check_judged
 from support.strategies import to_rows
 
 import xmceval
-from xmceval.errors import DataError, UsageError
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS, DataError, UsageError
 
 ADDITIVE = [name for name, metric in METRICS.items() if metric.family == "top-k" and not metric.complement]
 

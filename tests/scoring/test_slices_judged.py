@@ -14,9 +14,9 @@ from support.measures import HEADS
 from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
+from xmceval import METRICS
 from xmceval.metrics.confusion import OVER
 from xmceval.metrics.names import parse
-from xmceval.metrics.table import METRICS
 
 SHARED = [head for head, (name, _) in HEADS.items() if not METRICS[name].complement]
 EDGES = ([1], [2], [1, 3], [2, 3, 5], [7])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval import DataError, UsageError
 from xmceval.api.score import finish_state
-from xmceval.errors import DataError, UsageError
 from xmceval.scoring.state_file import pack_state, unpack_state
 from xmceval.scoring.tasks.label_counts import LabelCounters
 from xmceval.scoring.totals import LARGEST_LABEL

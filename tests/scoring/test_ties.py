@@ -12,12 +12,12 @@ from scipy.sparse import csr_matrix
 from support import measures
 from support.judged import check_judged
 from support.measures import HEADS
+from support.pieces import read_in_pieces
 from support.realdata import TIED as WITH_TIES, files_of
 from support.strategies import Case, cases, random_case, shuffled, to_csr, to_rows
 
 import xmceval
-from xmceval.errors import UsageError
-from xmceval.rows.matrices import source as matrices
+from xmceval import UsageError
 
 CUTS = (1, 2, 3)
 
@@ -164,7 +164,7 @@ def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
 
 
 def test_a_row_without_ties_has_no_bounds_of_the_rows_before_it(monkeypatch):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 1)
+    read_in_pieces(monkeypatch, entries=1)
     found = xmceval.score(csr_matrix([[1, 0], [1, 0]]), csr_matrix([[0.5, 0.5], [0.9, 0.1]]), metrics="AP", threads=1)
     assert found.tie_bounds("AP") == (0.75, 1.0)
 

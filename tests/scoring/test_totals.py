@@ -9,7 +9,7 @@ from numba import config
 from scipy import sparse as sp, stats
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.kernels.metrics.sums import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.names import parse

@@ -29,7 +29,7 @@ REWARDS_NO_PERFECTION = "AUC@k"
 # A further hit at a low rank lowers a mean over hits.
 IS_A_MEAN_OVER_HITS = "AP(norm=hits)"
 # A list that is shorter than the cut has fewer wrong predictions.
-SHORT_IS_BETTER = "microP", "microF1"
+SHORT_IS_BETTER = "microP", "microF1", "P(norm=returned)"
 # Best value 1 on any truth: what is divided by the ideal, and what one hit settles.
 IDEALS = {"hits", "ideal", "min(k,n)", "n(L-n)", "h(k-h)"}
 
@@ -85,11 +85,11 @@ def test_values_lie_within_the_metrics_bounds_and_their_own(worth, data):
 @few
 @given(data=st.data())
 def test_no_ranking_is_better_than_the_perfect_one(worth, data):
-    case, but = data.draw(wide_cases(worth)), (REWARDS_NO_PERFECTION, *SHORT_IS_BETTER)
+    case, but = data.draw(wide_cases(worth)), (REWARDS_NO_PERFECTION,)
     perfect, other = score(perfected(worth, case), worth, but=but), score(case, worth, but=but)
     for name, measure in measures_of(other).items():
         metric, pair = measure.metric, (other.estimates[name], perfect.estimates[name])
-        if metric.left_out and any(estimate.undefined for estimate in pair):
+        if name.startswith(SHORT_IS_BETTER) or (metric.left_out and any(estimate.undefined for estimate in pair)):
             continue  # rows may be left out of one and not of the other
         worse, better = pair if metric.higher_is_better else pair[::-1]
         assert worse.value <= better.value + SLACK, name

@@ -1,35 +1,20 @@
-"""The Evaluator: any batches, merged in any order, give the bits of one score over all rows."""
+"""The Evaluator: what it takes, refuses and keeps; that it gives the bits of one score is in test_ways."""
 
 import itertools
 import pickle
-import threading
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, strategies as st
-from support.examples import examples
-from support.measures import named, names_of
 from support.pieces import read_in_pieces
 from support.states import forge, unpack
 
 import xmceval
-from xmceval import METRICS, DataError, UsageError
-from xmceval.rows.matrices import source as matrices
-from xmceval.scoring.setup import inputs
-from xmceval.scoring.tasks import label_counts
-from xmceval.scoring.tasks.label_counts import LabelCounters
-from xmceval.scoring.tasks.labelwise import Labelwise
+from xmceval import DataError, UsageError
 
 N_LABELS = 12
-MERGEABLE = [metric for metric in METRICS.values() if metric.mergeable]
-DEFAULTS = [
-    f"ERR(max=4)@{k}" if metric.name.startswith("ERR") else named(metric, {}, k) for metric in MERGEABLE for k in (1, 3)
-]
-OPTIONS = [name for metric in MERGEABLE for name in names_of(metric) if not name.startswith("ERR")]
 TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
 SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
-few = examples(0.5)
 
 
 def make(seed, n_rows):
@@ -48,69 +33,8 @@ def update_all(evaluator, matrices, ends, weights=None):
     return evaluator
 
 
-def ends_of(n_rows):
-    """Return where batches end, some of them empty."""
-    inner = st.lists(st.integers(0, n_rows), max_size=6)
-    return inner.map(lambda places: [0, *sorted(places), n_rows])
-
-
 def content(evaluator):
     return pickle.dumps(evaluator)
-
-
-@few
-@given(st.data(), st.integers(0, 99), st.integers(1, 30), st.sampled_from(["zero", "drop"]), st.booleans())
-def test_any_batches_give_the_bits_of_one_score_for_every_metric(data, seed, n_rows, empty_rows, is_weighted):
-    case = make(seed, n_rows)
-    weights = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], n_rows) if is_weighted else None
-    if is_weighted:
-        weights[0] = 3.0
-    options = {"metrics": DEFAULTS, "k": (1, 3), "empty_rows": empty_rows, **TRAINING}
-    whole = xmceval.score(*case, sample_weight=weights, **options)
-    evaluator = xmceval.Evaluator(**options, max_weight=3.0 if is_weighted else None)
-    update_all(evaluator, case, data.draw(ends_of(n_rows)), weights)
-    assert evaluator.result() == whole
-    assert evaluator.compute().options == whole.options
-    evaluator.reset()
-    assert update_all(evaluator, case, [0, n_rows], weights).result() == whole
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"metrics": OPTIONS},
-        {"ties": "expected", "metrics": ["P", "PSnDCG"]},
-        {"ties": "best", "metrics": ["P", "AP@all"]},
-        {"by_frequency": 3, "ceiling": True, "metrics": ["P", "PSP", "macroF1", "nDCG"]},
-        {"unscored": "zero", "metrics": ["LRAP", "AUC"]},
-        {"threshold": 0.7},
-        {"dataset": "Bibtex"},
-    ],
-)
-def test_options_are_those_of_score_in_batches_merges_and_states(options):
-    case, options = make(3, 40), {**TRAINING, **options}
-    whole = xmceval.score(*case, **options)
-    parts = [
-        update_all(xmceval.Evaluator(**options), [m[i:j] for m in case], [0, 3, j - i]) for i, j in ((0, 9), (9, 40))
-    ]
-    assert pickle.loads(pickle.dumps(parts[0])).merge(parts[1]).result() == whole
-
-
-@few
-@given(st.integers(0, 99), st.permutations(range(4)), st.lists(st.integers(0, 24), min_size=3, max_size=3))
-def test_merge_is_associative_and_commutative(seed, order, places):
-    case, ends = make(seed, 24), [0, *sorted(places), 24]
-    options = {"metrics": SOME, "k": 3, **TRAINING}
-
-    def parts():
-        return (update_all(xmceval.Evaluator(**options), case, ends[number : number + 2]) for number in order)
-
-    first, second, third, last = parts()
-    from_left = first.merge(second).merge(third).merge(last)
-    first, second, third, last = parts()
-    in_pairs = last.merge(third).merge(second.merge(first))
-    assert from_left.result() == in_pairs.result() == xmceval.score(*case, **options)
-    assert content(from_left) == content(in_pairs)
 
 
 @pytest.mark.parametrize("training", [TRAINING, {"inverse_propensities": np.linspace(1, 3, N_LABELS)}], ids=str)
@@ -130,15 +54,6 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
         assert copy.result() == evaluator.result()
         assert update_all(copy, case, [11, 30]).result() == xmceval.score(*case, **options)
     assert evaluator.result().counts.n_instances == 11
-
-
-def test_large_batches_are_scored_in_blocks_with_the_same_bits(monkeypatch):
-    case, options = make(6, 60), {"metrics": SOME, "k": 3, **TRAINING, "duplicates": "max"}
-    whole = xmceval.score(*case, **options)
-    read_in_pieces(monkeypatch, entries=20)
-    for threads in (1, 2):
-        evaluator = xmceval.Evaluator(**options, threads=threads)
-        assert update_all(evaluator, case, [0, 31, 60]).result() == whole
 
 
 FILTER = np.array([[3, 4], [17, 7], [29, 1]])
@@ -281,19 +196,6 @@ def test_weights_that_are_wrong_are_refused(max_weight, weights, message):
         evaluator.update(np.eye(3), np.eye(3), weights)
 
 
-@pytest.mark.parametrize("block_entries", [1 << 17, 1])
-def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, block_entries):
-    monkeypatch.setattr(label_counts, "MOST_WEIGHT", 8)
-    read_in_pieces(monkeypatch, entries=block_entries)
-    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
-    four = sp.eye(4, format="csr")  # blocks of dense matrices have more entries
-    evaluator.update(four, four, np.full(4, 1.5))
-    before = content(evaluator)
-    with pytest.raises(DataError, match="the sample weights sum to more than 4 times the largest"):
-        evaluator.update(four[:2], four[:2], np.full(2, 1.5))
-    assert content(evaluator) == before
-
-
 def test_rows_of_no_weight_at_all_have_no_result():
     evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=1)
     evaluator.update(np.eye(3), np.eye(3), np.zeros(3))
@@ -334,58 +236,11 @@ def test_rows_are_not_added_to_what_another_version_saved(tmp_path):
     old.update(np.eye(3), np.eye(3))
 
 
-def test_threads_may_share_an_evaluator():
-    case, options = make(11, 64), {"metrics": SOME, "k": 3, **TRAINING}
-    evaluator = xmceval.Evaluator(**options)
-    batches = [[m[i : i + 8] for m in case] for i in range(0, 64, 8)]
-    threads = [threading.Thread(target=evaluator.update, args=batch) for batch in batches]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert evaluator.result() == xmceval.score(*case, **options)
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
-def test_an_interrupt_while_a_batch_is_scored_adds_nothing_of_it(monkeypatch):
-    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
-    for _ in range(2):
-        with monkeypatch.context() as patched:
-            patched.setattr(Labelwise, "add", interrupt)
-            with pytest.raises(KeyboardInterrupt):
-                evaluator.update(np.eye(3), np.eye(3)[::-1])
-        evaluator.update(np.eye(3), np.eye(3))
-    assert evaluator.result().counts.n_instances == 6
-    assert evaluator.result()["macroF1@1"] == 1.0
-
-
-def test_an_interrupt_while_counts_of_labels_are_added_is_noticed(monkeypatch):
-    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
-    evaluator.update(np.eye(3), np.eye(3))
-    with monkeypatch.context() as patched:
-        patched.setattr(LabelCounters, "adopt", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            evaluator.update(np.eye(3), np.eye(3))
-    for use in (evaluator.result, lambda: evaluator.save("x"), lambda: evaluator.update(np.eye(3), np.eye(3))):
-        with pytest.raises(UsageError, match="an interrupt left a batch counted in part"):
-            use()
-    evaluator.reset()
-    evaluator.update(np.eye(3), np.eye(3))
-    assert evaluator.result()["macroF1@1"] == 1.0
-
-
-def test_the_number_of_labels_may_be_declared_late(monkeypatch):
-    evaluator = xmceval.Evaluator(metrics="P,macroF1(over=seen)", k=1)
-    as_truth = inputs.as_truth
-    with monkeypatch.context() as patched:
-        patched.setattr(inputs, "as_truth", lambda *args: _without_width(as_truth(*args)))
-        labels = np.array([[0], [3]])
-        evaluator.update(np.eye(2, 4), (labels, labels * 1.0))
-        with pytest.raises(DataError, match="LRAP: no batch declares the number of labels"):
-            xmceval.Evaluator(metrics="LRAP").update(np.eye(2, 4), (labels, labels * 1.0))
+def test_the_number_of_labels_may_be_declared_late():
+    evaluator, labels = xmceval.Evaluator(metrics="P,macroF1(over=seen)", k=1), np.array([[0], [3]])
+    evaluator.update([{0}, {1}], (labels, labels * 1.0))
+    with pytest.raises(DataError, match="LRAP: no batch declares the number of labels"):
+        xmceval.Evaluator(metrics="LRAP").update([{0}, {1}], (labels, labels * 1.0))
     assert evaluator.result().counts.n_labels == 4
     with pytest.raises(DataError, match="earlier batches have label 3, but y_true of batch 2 has 3 labels"):
         evaluator.update(np.eye(3), np.eye(3))
@@ -393,10 +248,6 @@ def test_the_number_of_labels_may_be_declared_late(monkeypatch):
     result = evaluator.result()
     assert (result.counts.n_labels, result["P@1"]) == (9, 0.8)
     assert pickle.loads(content(evaluator)).result().figures == result.figures
-
-
-def _without_width(source):
-    return matrices.MatrixSource(source.name, source.n_rows, None, source.pieces, is_exact=False)
 
 
 def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels(tmp_path):

@@ -1,105 +1,15 @@
-"""Merging shards: scored as one or one by one and merged, they give the bits of one run, and mix-ups are refused."""
+"""Merging shards: mix-ups are refused, and warnings, filters and names are those of all; see test_ways for values."""
 
 import json
 import shutil
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from numba import config
-from support.measures import names_of
-from support.shards import cut, part_of, save
-from support.strategies import Case, random_case, random_weights, to_csr
+from support.shards import save
 
 import xmceval
-from xmceval import METRICS, DataError, UsageError
-from xmceval.cli.main import cli
-
-TRUTH_FORMS, SCORE_FORMS = ("csr", "npz", "csc", "text", "text gz"), ("csr", "npz", "coo", "text", "bare text gz")
-N_ROWS, N_LABELS = 40, 12
-SEEDS = range(2 if config.DISABLE_JIT else 4)
-
-
-@cache
-def every_metric():
-    """Return the names of all metrics that can be merged, with each combination of their options."""
-    return [name for metric in METRICS.values() if metric.mergeable for name in names_of(metric)]
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def make_case(seed):
-    """Return a case that all metrics take: without grades, and with scores on both sides of the threshold."""
-    case = random_case(seed, N_ROWS, N_LABELS)
-    truth = [dict.fromkeys(row, 1.0) for row in case.truth]
-    scores = [{label: (score + 1.5) / 3 for label, score in row.items()} for row in case.scores]
-    return Case(truth, scores, case.n_labels, case.inverse)
-
-
-def options_for(seed, case):
-    """Return other options for each seed: weights, bins, ties, rows that are left out."""
-    rng = np.random.default_rng(seed)
-    chosen = [
-        {"sample_weight": [3.0, *random_weights(seed)[1:]], "max_weight": 3},
-        {"counts": rng.integers(0, 50, N_LABELS), "n_train": 50, "by_frequency": 3, "ceiling": True},
-        {"empty_rows": "drop", "unscored": "zero", "threshold": 0.5},
-        {"filter": np.argwhere(rng.random((N_ROWS, N_LABELS)) < 0.1), "filter_truth": True},
-    ][seed % 4]
-    return chosen if "counts" in chosen else chosen | {"inverse_propensities": case.inverse}
-
-
-def same(result, expected):
-    assert result.estimates == expected.estimates
-    assert result.counts == expected.counts
-    assert result.filtered == expected.filtered or expected.filtered.source != result.filtered.source
-    assert [part.estimates for part in result.slices] == [part.estimates for part in expected.slices]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
-def test_any_shards_give_the_bits_of_one_run(seed):
-    """For every metric: in any formats scored as one, and one by one and merged in any order."""
-    rng, case = np.random.default_rng(seed), make_case(seed)
-    options = {"metrics": every_metric(), "threads": 2} | options_for(seed, case)
-    whole = [to_csr(rows, N_LABELS, np.float64) for rows in (case.truth, case.scores)]
-    expected = xmceval.score(*whole, **options)
-    assert len(expected) > 100
-    bounds = cut(rng, N_ROWS, 4)
-    bounds = sorted({*bounds, 7})  # an empty text file is refused, and weights of no rows too
-    parts = [part_of(case, start, stop) for start, stop in pairwise(bounds)]
-    truth = [save(part.truth, N_LABELS, f"t{i}", rng.choice(TRUTH_FORMS)) for i, part in enumerate(parts)]
-    scores = [save(part.scores, N_LABELS, f"p{i}", rng.choice(SCORE_FORMS)) for i, part in enumerate(parts)]
-    same(xmceval.score(truth, scores, **options), expected)
-    same(xmceval.score(whole[0], scores, **options), expected)
-
-    names = []
-    for i, (start, stop) in enumerate(pairwise(bounds)):
-        own = dict(options)
-        if "sample_weight" in own:
-            own["sample_weight"] = own["sample_weight"][start:stop]
-            own["sample_weight"][0] = own["sample_weight"][0] or 0.25  # not all 0
-        if "filter" in own:
-            pairs = own["filter"]
-            own["filter"] = pairs[(pairs[:, 0] >= start) & (pairs[:, 0] < stop)] - [start, 0]
-        names.append(f"{i}.state")
-        xmceval.score(truth[i], scores[i], **own, save_state=names[-1], shard=(i + 1, len(parts)))
-    if "sample_weight" in options:
-        changed = options["sample_weight"]
-        options["sample_weight"] = [w or 0.25 if i in bounds else w for i, w in enumerate(changed)]
-        expected = xmceval.score(*whole, **options)
-    order = rng.permutation(names).tolist()
-    merged = xmceval.merge(order)
-    same(merged, expected)
-    xmceval.merge(order[:2], save_state="some.state")
-    again = xmceval.merge(["some.state", *order[2:]])
-    same(again, expected)
-    assert again.options == merged.options
+from xmceval import DataError, UsageError
 
 
 def data(n_shards=3, rows=8):
@@ -291,32 +201,33 @@ def test_warnings_on_weights_are_of_all_shards():
     assert len(caught) == 1
 
 
-def run(*arguments, code=0):
-    found = CliRunner().invoke(cli, [str(each) for each in arguments])
-    assert found.exit_code == code, found.output
-    return found.output
+def test_commands_score_save_merge_and_inspect(run):
+    def printed(*arguments, code=0):
+        ended, out, _ = run(*arguments)
+        assert ended == code
+        return out
 
-
-def test_commands_score_save_merge_and_inspect():
     truth, scores = data()
     for folder, parts in (("t", truth), ("p", scores)):
         Path(folder).mkdir()
         for i, part in enumerate(parts):
             save([dict(enumerate(row)) for row in part.tolist()], 9, f"{folder}/{i}", "text")
     asked = ("-m", "P", "-m", "macroF1", "-k", "1,3")
-    together = json.loads(run("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
+    together = json.loads(printed("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
     assert (together["truth"], together["systems"][0]["name"]) == ("*", "*")
-    assert "\n24 instances" in run("compare", "t/*", "p/*", "p/*", *asked, "-q")
-    run("score", "t/*", "p/*", *asked, "--page", "page.html", "-q")
+    assert printed("compare", "t/*", "p/*", "p/*", *asked, "-q").startswith("24 instances")
+    printed("score", "t/*", "p/*", *asked, "--page", "page.html", "-q")
     page = Path("page.html").read_text()
     assert all(f"{folder}/{i}.txt" in page for folder in "tp" for i in range(3))  # with their checksums
     for i in range(3):
-        run("score", f"t/{i}.txt", f"p/{i}.txt", *asked, "--save-state", f"{i}.state", "--shard", f"{i + 1}/3", "-q")
-    merged = json.loads(run("merge", "[0-2].state", "--name", "*", "-o", "json", "-q"))
+        printed(
+            "score", f"t/{i}.txt", f"p/{i}.txt", *asked, "--save-state", f"{i}.state", "--shard", f"{i + 1}/3", "-q"
+        )
+    merged = json.loads(printed("merge", "[0-2].state", "--name", "*", "-o", "json", "-q"))
     for document in (together, merged):
         del document["truth"], document["systems"][0]["scores"], document["systems"][0]["inputs"]
     assert merged == together
-    assert run("inspect", "0.state") == (
+    assert printed("inspect", "0.state") == (
         "0.state: valid\n\n0.state\n"
         f"  state of xmceval {xmceval.__version__} · 8 rows · 9 labels\n"
         "  metrics: P@1, P@3, macroF1@1, macroF1@3\n"
@@ -324,5 +235,5 @@ def test_commands_score_save_merge_and_inspect():
         "  shard 1 of 3\n"
     )
     Path("cut.state").write_bytes(Path("0.state").read_bytes()[:-2])
-    report = json.loads(run("inspect", "cut.state", "-o", "json", code=1))
+    report = json.loads(printed("inspect", "cut.state", "-o", "json", code=1))
     assert report["states"][0]["fault"].startswith("cut.state: the state is damaged or cut short")

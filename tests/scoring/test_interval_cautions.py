@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from judge import naive, naive_slices
 from support.intervals import is_mean_share
-from support.pieces import read_in_pieces
 from support.strategies import to_csr
 
 import xmceval
@@ -124,21 +123,6 @@ def test_any_order_batches_and_merges_keep_the_same_rows(heavy, rng, size):
     for each in (whole, one_by_one, merged):
         assert each.result() == result
         assert pickle.loads(pickle.dumps(each)).result() == result
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_any_blocks_and_threads_keep_the_same_rows(heavy, threads, monkeypatch):
-    matrices, options, result = heavy
-    read_in_pieces(monkeypatch, numbers=1000)
-    assert xmceval.score(*matrices, threads=threads, **options) == result
-
-
-def test_files_of_states_keep_the_rows(heavy, tmp_path):
-    matrices, options, result = heavy
-    for i, rows in enumerate((slice(0, 100), slice(100, 300))):
-        evaluator_of(options, matrices, [rows]).save(tmp_path / f"{i}.state")
-    merged = xmceval.Evaluator.load(tmp_path / "1.state").merge(xmceval.Evaluator.load(tmp_path / "0.state"))
-    assert cautions_of(merged.result()) == cautions_of(result)
 
 
 def test_saved_values_of_rows_have_the_same_cautions(heavy, tmp_path):

@@ -5,14 +5,19 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval import DataError
+from xmceval import DataError, UsageError
 from xmceval.comparison.sums import PairSums
 from xmceval.labels import counts as growing
 from xmceval.labels.counts import no_counts, sum_by_id
 from xmceval.rows.block import Rows
 from xmceval.scoring.held_rows import digest_rows
+from xmceval.scoring.tasks import label_counts
+from xmceval.scoring.tasks.label_counts import LabelCounters
+from xmceval.scoring.tasks.labelwise import Labelwise
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
 
@@ -127,3 +132,47 @@ def test_each_bit_of_a_digest_is_set_for_about_half_of_all_entries():
     shares = np.array([[digest >> bit & 1 for bit in range(64)] for digest in digests]).mean(axis=0)
     assert shares.min() > 0.35
     assert shares.max() < 0.65
+
+
+@pytest.mark.parametrize("block_entries", [1 << 17, 1])
+def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, block_entries):
+    monkeypatch.setattr(label_counts, "MOST_WEIGHT", 8)
+    read_in_pieces(monkeypatch, entries=block_entries)
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
+    four = sp.eye(4, format="csr")  # blocks of dense matrices have more entries
+    evaluator.update(four, four, np.full(4, 1.5))
+    before = pickle.dumps(evaluator)
+    with pytest.raises(DataError, match="the sample weights sum to more than 4 times the largest"):
+        evaluator.update(four[:2], four[:2], np.full(2, 1.5))
+    assert pickle.dumps(evaluator) == before
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_a_batch_is_scored_adds_nothing_of_it(monkeypatch):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    for _ in range(2):
+        with monkeypatch.context() as patched:
+            patched.setattr(Labelwise, "add", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                evaluator.update(np.eye(3), np.eye(3)[::-1])
+        evaluator.update(np.eye(3), np.eye(3))
+    assert evaluator.result().counts.n_instances == 6
+    assert evaluator.result()["macroF1@1"] == 1.0
+
+
+def test_an_interrupt_while_counts_of_labels_are_added_is_noticed(monkeypatch):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    evaluator.update(np.eye(3), np.eye(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(LabelCounters, "adopt", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.update(np.eye(3), np.eye(3))
+    for use in (evaluator.result, lambda: evaluator.save("x"), lambda: evaluator.update(np.eye(3), np.eye(3))):
+        with pytest.raises(UsageError, match="an interrupt left a batch counted in part"):
+            use()
+    evaluator.reset()
+    evaluator.update(np.eye(3), np.eye(3))
+    assert evaluator.result()["macroF1@1"] == 1.0

@@ -1,0 +1,248 @@
+"""Any way of making totals gives the bits of one score: batches, merges, pickles, states, shards, executors."""
+
+import itertools
+import pickle
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from support.executors import PicklingExecutor
+from support.measures import named, names_of
+from support.pieces import read_in_pieces
+from support.shards import save
+from support.strategies import few, random_case, random_weights, to_csr, to_rows
+
+import xmceval
+from xmceval import METRICS
+
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+N_LABELS, MOST = 12, 3.0  # the largest weight
+MERGEABLE = [metric for metric in METRICS.values() if metric.mergeable]
+DEFAULTS = [
+    f"ERR(max=4)@{k}" if metric.name.startswith("ERR") else named(metric, {}, k) for metric in MERGEABLE for k in (1, 3)
+]
+OPTIONS = [name for metric in MERGEABLE for name in names_of(metric) if not name.startswith("ERR")]
+TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
+SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
+
+
+@dataclass
+class Problem:
+    """Rows, what belongs to each of them, and the options of all."""
+
+    rows: tuple[Any, Any]
+    options: dict[str, Any]
+    weights: Any = None
+    pairs: Any = None  # of a filter
+
+    def score(self, truth=None, scores=None, part=slice(None), **options):
+        """Score some rows, in this form, by `score`."""
+        rows = (self.rows[0][part] if truth is None else truth, self.rows[1][part] if scores is None else scores)
+        if self.weights is not None:
+            options |= {"sample_weight": self.weights[part], "max_weight": MOST}
+        if self.pairs is not None:
+            start, stop, _ = part.indices(self.rows[0].shape[0])
+            inside = (self.pairs[:, 0] >= start) & (self.pairs[:, 0] < stop)
+            options["filter"] = self.pairs[inside] - [start, 0]
+        return xmceval.score(*rows, **self.options, **options)
+
+    def evaluator(self, ends=()):
+        """Return an Evaluator that has seen the batches between these ends."""
+        evaluator = xmceval.Evaluator(
+            **self.options, filter=self.pairs, max_weight=None if self.weights is None else MOST
+        )
+        for part in parts_of(ends):
+            self.update(evaluator, part)
+        return evaluator
+
+    def update(self, evaluator, part):
+        evaluator.update(
+            *(matrix[part] for matrix in self.rows), *(() if self.weights is None else [self.weights[part]])
+        )
+
+
+def parts_of(ends):
+    return [slice(*pair) for pair in itertools.pairwise(ends)]
+
+
+def make(seed, n_rows):
+    """Return truth with grades and scores from 0 to 1, with ties, empty rows and stored zeros."""
+    case = random_case(seed, n_rows, N_LABELS)
+    rng = np.random.default_rng(seed)
+    truth = to_csr([row | dict.fromkeys(rng.choice(N_LABELS, 1).tolist(), 0.0) for row in case.truth], N_LABELS)
+    return truth, to_csr([{label: (x + 1.5) / 3 for label, x in row.items()} for row in case.scores], N_LABELS)
+
+
+def reset(problem, ends, _):
+    evaluator = problem.evaluator(ends[:2])
+    evaluator.reset()
+    for part in parts_of(ends):
+        problem.update(evaluator, part)
+    assert evaluator.compute() == evaluator.result()
+    return evaluator.result()
+
+
+def pickled(problem, ends, _):
+    evaluator = problem.evaluator()
+    for part in parts_of(ends):
+        problem.update(evaluator, part)
+        evaluator = pickle.loads(pickle.dumps(evaluator))
+    return evaluator.result()
+
+
+def by_threads(problem, ends, _):
+    evaluator = problem.evaluator()
+    threads = [threading.Thread(target=problem.update, args=(evaluator, part)) for part in parts_of(ends)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return evaluator.result()
+
+
+def merged(problem, ends, order):
+    """Merge from the left and in pairs, which makes the same bytes."""
+
+    def evaluators():
+        every = [problem.evaluator((part.start, part.stop)) for part in parts_of(ends)]
+        return [every[i] for i in order if i < len(every)]
+
+    first, *others = evaluators()
+    for other in others:
+        first.merge(other)
+    *others, last = evaluators()
+    for i in range(0, len(others) - 1, 2):
+        last.merge(others[i + 1].merge(others[i]))
+    if len(others) % 2:
+        last.merge(others[-1])
+    assert pickle.dumps(first) == pickle.dumps(last)
+    return first.result()
+
+
+def loaded(problem, ends, order):
+    """Save a state for each part, and go on with the first and merge the others."""
+    parts = parts_of(ends)
+    for i, part in enumerate(parts):
+        problem.evaluator((part.start, part.stop)).save(f"{i}.evaluator")
+    first, *others = (xmceval.Evaluator.load(f"{i}.evaluator") for i in order if i < len(parts))
+    for other in others:
+        first.merge(other)
+    return first.result()
+
+
+def states(problem, ends, order):
+    """Save a state for each shard, and merge all of them, or some and then the others."""
+    parts = parts_of(ends)
+    for i, part in enumerate(parts):
+        problem.score(part=part, save_state=f"{i}.state", shard=(i + 1, len(parts)), force=True)
+    names = [f"{i}.state" for i in order if i < len(parts)]
+    result = xmceval.merge(names)
+    xmceval.merge(names[:2], save_state="some.state", force=True)
+    again = xmceval.merge(["some.state", *names[2:]])
+    assert (again, again.options) == (result, result.options)
+    return result
+
+
+FORMS = ("csr", "npz", "csc", "text", "text gz"), ("text", "coo", "bare text gz", "csr", "npz")  # of truth and scores
+
+
+def shards(problem, ends, _):
+    """Score shards in several formats, of both or of the predictions alone."""
+    shards = [[], []]
+    for i, part in enumerate(parts_of(ends)):
+        for made, kind, matrix, forms in zip(shards, "tp", problem.rows, FORMS, strict=True):
+            form = forms[i % 5] if matrix[part].nnz else "npz"  # text of blank lines alone is refused
+            made.append(save(to_rows(matrix[part]), N_LABELS, f"{kind}{i}", form))
+    result = problem.score(*shards)
+    assert problem.score(scores=shards[1]).estimates == result.estimates
+    return result
+
+
+def in_blocks(problem, ends, _):
+    with pytest.MonkeyPatch.context() as patch:
+        read_in_pieces(patch, entries=20, numbers=1000)
+        results = [problem.score(threads=threads) for threads in (1, 3)]
+        batches = problem.evaluator([0, ends[-1] // 2, ends[-1]])
+    assert results[0] == results[1] == batches.result()
+    return results[0]
+
+
+def by_executor(problem, *_):
+    return problem.score(executor=PicklingExecutor())
+
+
+IN_ORDER = (reset, pickled, states, shards, in_blocks, by_executor)
+WAYS = (*IN_ORDER, by_threads, merged, loaded)  # the others know no filter
+
+
+def check(way, problem, ends, order):
+    """Compare all that two results have but the names of inputs."""
+    whole, result = problem.score(), way(problem, ends, order)
+    assert (result.estimates, result.counts, result.empty_rows) == (whole.estimates, whole.counts, whole.empty_rows)
+    assert [part.estimates for part in result.slices] == [part.estimates for part in whole.slices]
+    assert result.options == whole.options
+    assert way in {states, shards, loaded} or result == whole
+    if problem.pairs is not None:
+        assert vars(result.filtered) | {"source": ""} == vars(whole.filtered) | {"source": ""}
+    return whole
+
+
+any_way = pytest.mark.parametrize("way", WAYS)
+
+
+@any_way
+@few
+@given(
+    seed=st.integers(0, 99),
+    ends=st.integers(1, 30).flatmap(
+        lambda n: st.lists(st.integers(0, n), max_size=5).map(lambda x: [0, *sorted(x), n])
+    ),
+    order=st.permutations(range(6)),
+    empty_rows=st.sampled_from(["zero", "drop"]),
+    is_weighted=st.booleans(),
+)
+def test_rows_cut_anywhere_give_the_bits_of_one_score_for_every_metric(way, seed, ends, order, empty_rows, is_weighted):
+    if way in {states, shards}:  # an empty text is refused, and so are weights of no rows
+        ends = sorted(set(ends))
+    options = {"metrics": DEFAULTS, "k": (1, 3), "empty_rows": empty_rows, **TRAINING}
+    weights = None
+    if is_weighted:
+        weights = np.array(random_weights(seed, ends[-1]))
+        weights[ends[:-1] if way is states else 0] = MOST  # not all of a state are 0
+    check(way, Problem(make(seed, ends[-1]), options, weights), ends, order)
+
+
+EVERY = {"metrics": [*OPTIONS, "ERR(max=4)@3"]}
+INVERSE = {"inverse_propensities": 1 + np.random.default_rng(1).pareto(0.5, N_LABELS)}
+PROBLEMS = {
+    "every metric": EVERY | TRAINING,
+    "bins": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True},
+    "rows dropped": EVERY | TRAINING | {"empty_rows": "drop", "unscored": "zero", "threshold": 0.5},
+    "weights": EVERY | TRAINING,
+    "a filter": EVERY | TRAINING | {"filter_truth": True},
+    "expected ties": TRAINING | {"ties": "expected", "metrics": ["P", "PSnDCG"]},
+    "best ties": TRAINING | {"ties": "best", "metrics": ["P", "AP@all"]},
+    "unscored": TRAINING | {"unscored": "zero", "metrics": ["LRAP", "AUC"]},
+    "a threshold": TRAINING | {"threshold": 0.7},
+    "a data set": TRAINING | {"dataset": "Bibtex"},
+    "duplicates": TRAINING | {"metrics": SOME, "k": 3, "duplicates": "max"},
+    "inverse propensities": {"metrics": "P,PSP,PSR,PSnDCG,PSDCG,nDCG", "k": [1, 3]} | INVERSE,
+}
+
+
+@any_way
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_options_are_those_of_one_score(name, way):
+    if name == "a filter" and way not in IN_ORDER:
+        pytest.skip("the pairs of a filter refer to rows of the whole")
+    problem = Problem(make(3, 60), PROBLEMS[name])
+    if name == "weights":
+        problem.weights = np.where(np.arange(60) % 4, random_weights(3, 60), MOST)
+    if name == "a filter":
+        problem.pairs = np.argwhere(np.random.default_rng(3).random((60, N_LABELS)) < 0.1)
+    whole = check(way, problem, [0, 9, 17, 40, 60], [2, 0, 3, 1])
+    if name == "inverse propensities":  # where one row carries much of a variance, the same one is kept
+        assert {estimate.caution for estimate in whole.estimates.values()} == {None, "one_row"}

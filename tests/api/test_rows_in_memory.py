@@ -1,6 +1,7 @@
 """Values of rows in memory: those that are saved."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -63,6 +64,40 @@ def test_each_of_several_systems_and_runs_has_its_own_rows(data):
             np.testing.assert_array_equal(other.rows.ideals["PSP@3"], own.ideals["PSP@3"])
     with pytest.raises(UsageError, match="each run has its own"):
         _ = compared.systems["b"].rows
+
+
+def test_rows_are_a_frame_with_ids_and_ideals(data):
+    truth, scores, options = data
+    ids = [f"q{i}" for i in range(N_ROWS)]
+    rows = xmceval.score(truth, scores[0], rows=True, row_ids=ids, **options).rows
+    frame = rows.to_frame()
+    assert (list(frame.index), frame.index.name) == (ids, "row")
+    assert list(frame) == [*rows, *(f"ideal of {name}" for name in rows.ideals)]
+    for name in rows:
+        np.testing.assert_array_equal(frame[name], rows[name])
+    np.testing.assert_array_equal(frame["ideal of PSP@3"], rows.ideals["PSP@3"])
+    numbered = xmceval.score(truth, scores[0], rows=True, **options).rows.to_frame()
+    assert list(numbered.index) == list(range(N_ROWS))
+    qrels, run = {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
+    of_queries = xmceval.score(qrels, run, metrics="RR", rows=True).rows.to_frame()
+    assert of_queries["RR@all"].to_dict() == {"q1": 1.0, "q2": 0.5}
+
+
+def test_rows_need_pandas_to_be_a_frame(data, monkeypatch):
+    truth, scores, options = data
+    rows = xmceval.score(truth, scores[0], rows=True, **options).rows
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(xmceval.DataError, match=r"to_frame\(\) needs the package pandas"):
+        rows.to_frame()
+
+
+def test_a_comparison_has_the_rows_of_each_system_and_run(data):
+    truth, scores, options = data
+    comparison = xmceval.compare(truth, {"a": scores[0], "b": scores[1:3]}, rows=True, **options)
+    assert list(comparison.rows) == [result.name for result in comparison.results]
+    assert all(comparison.rows[result.name] is result.rows for result in comparison.results)
+    with pytest.raises(UsageError, match=r"a: the values of rows were not held \(hint: score with rows=True"):
+        _ = xmceval.compare(truth, {"a": scores[0], "b": scores[1]}, **options).rows
 
 
 def test_rows_that_were_not_held_are_refused_with_a_hint(data):

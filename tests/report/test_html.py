@@ -60,7 +60,7 @@ def test_a_difference_is_a_table(two):
     difference = two["P@1", "b", "a"]
     assert repr(difference).splitlines()[0] == f"<Difference of b - a on P@1: {difference.difference:.4f}"
     table = parse(difference._repr_html_()).all("table")[0]
-    assert read_table(table)[0] == ["", "difference", "95% interval", "p", "p adjusted", "wins/ties/losses"]
+    assert read_table(table)[0] == ["", "difference", "95% interval", "p", "p (Holm)", "wins/ties/losses"]
     assert read_table(table)[1][0] == "P@1"
     assert f"{100 * difference.difference:+.2f}" in str(difference)
     untested = compared("ab", k=1, metrics="macroF1")["macroF1@1", "b", "a"]

@@ -18,8 +18,11 @@ LAYOUT = {
     "latex": {"percent": False, "caption": r"A \& B", "pairs": True},
 }
 KEYS = {
-    "P@1": r"'P@1' is not a metric, a system and its baseline, such as \('P@1', 'new', 'old'\)",
-    ("P@1", "new"): r"\('P@1', 'new'\) is not a metric, a system and its baseline",
+    "P@1": "'P@1' is neither one of the systems old, new nor a metric, a system and its baseline, such as ",
+    (
+        "P@1",
+        "new",
+    ): r"\('P@1', 'new'\) is neither .* a metric, a system and its baseline, such as \('P@1', 'new', 'old'\)",
     ("P", "new", "old"): r"'P' is any of P@1, P@3; expected one of them",
     ("P@1", "old", "new"): r"'old' and 'new' are not one of the pairs 'new' and 'old' \(system first, then baseline\)",
     ("P@1", "new", "none"): r"'new' and 'none' are not one of the pairs 'new' and 'old'\"",
@@ -150,6 +153,15 @@ def test_a_wrong_key_of_a_comparison_is_a_key_error_that_helps(comparison, key):
 def test_keys_of_a_comparison_are_understood_in_any_spelling(comparison):
     assert comparison["precision@1", "new", "old"] is comparison["P@1", "new", "old"]
     assert comparison["macrof1", "new", "old"].measure.name == "macroF1@3"
+
+
+def test_a_comparison_gives_the_result_of_a_system_by_name(problem, comparison, results):
+    assert comparison["new"] == results["new"]
+    old, new = problem[1].values()
+    with_runs = xmceval.compare(problem[0], {"a": [old, new], "b": old + new}, **OPTIONS, train=problem[0])
+    assert with_runs["a"]["P@3"] == pytest.approx((results["old"]["P@3"] + results["new"]["P@3"]) / 2)
+    for result in with_runs.results:
+        assert with_runs[result.name] is result
 
 
 def test_scoring_all_systems_gives_the_values_of_each(problem, results):

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from xmceval.comparison.difference import Compared, Difference, Key, RunSpread
 from xmceval.comparison.options import MARKS, Testing
 from xmceval.comparison.sheet import build_comparison_sheet, write_verdicts
-from xmceval.errors import counted
+from xmceval.errors import counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.records import BASIS, record_data, record_gates, record_measure, record_system
 from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.result import Result
-from xmceval.report.scored import describe_size
+from xmceval.report.scored import ResultRows, describe_size
 from xmceval.report.sheet import Sheet
 from xmceval.scoring.options import specs
 from xmceval.version import COMPARE_SCHEMA
@@ -42,7 +42,8 @@ DIFFERENCE_TYPES = {
 class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
-    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
+    The name of a system gives its Result: ``comparison["b"]["P@5"]``; of several runs, or of one of them. The
+    comparison is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
     ``to_frame``, and drawn by ``plot``.
 
     Attributes
@@ -74,16 +75,28 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
      print() shows tables, [metric, system, baseline] one difference, .to_frame() all>
     >>> comparison["P@1", "new", "old"].wins
     6
+    >>> comparison["new"]["P@1"]
+    1.0
     """
 
     _columns = DIFFERENCE_COLUMNS
 
-    def __getitem__(self, key: Key) -> Difference:
-        if key in self.by_key:
+    @overload
+    def __getitem__(self, key: Key) -> Difference: ...
+    @overload
+    def __getitem__(self, key: str) -> Result: ...
+    def __getitem__(self, key: Key | str) -> Difference | Result:
+        if isinstance(key, tuple) and key in self.by_key:
             return self.by_key[key]
-        example = next(iter(self.by_key), ("P@5", "b", "a"))
+        results = {**{result.name: result for result in self.results}, **self.systems}
+        if isinstance(key, str) and key in results:
+            return results[key]
         if not isinstance(key, tuple) or len(key) != 3:
-            raise KeyError(f"{key!r} is not a metric, a system and its baseline, such as {example!r}")
+            example = next(iter(self.by_key), ("P@5", "b", "a"))
+            raise KeyError(
+                f"{key!r} is neither one of the systems {listed(results)} nor a metric, a system and its baseline, such "
+                f"as {example!r}"
+            )
         metric, system, baseline = key
         measures = [difference.measure for difference in self.of_pair(system, baseline)]
         if not measures:
@@ -97,6 +110,17 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
 
     def __len__(self) -> int:
         return len(self.by_key)
+
+    @property
+    def rows(self) -> dict[str, ResultRows]:
+        """The values of every row by system, or by run of a system: ``comparison.rows["b"]["P@5"]``; see `Result.rows`.
+
+        Raises
+        ------
+        UsageError
+            They were not held.
+        """
+        return {result.name: result.rows for result in self.results}
 
     def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
         return build_comparison_sheet(self, layout)

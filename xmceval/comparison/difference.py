@@ -147,9 +147,9 @@ class Difference(Displayed):
         return f"p {format_p(self.p_that_decides, relation=True)}"
 
     def _render(self, form: str, layout: Layout) -> str:
-        """Write it as a list of one difference, without saying how p was adjusted."""
+        """Write it as a list of one difference."""
         pair = f"{self.system} {MINUS} {self.baseline}"
-        adjusted = None if self.p_adjusted is None else "p adjusted"
+        adjusted = None if self.p_adjusted is None else ADJUSTED
         return render_listings(form, [list_lines(pair, [self.measure.name], [self], layout, adjusted)], layout)
 
     def _describe(self) -> tuple[str, ...]:

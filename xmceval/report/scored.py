@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import counted, split_doubts
+from xmceval.errors import counted, missing_package, split_doubts
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
@@ -18,6 +18,9 @@ from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Counts, Slice, Value
 from xmceval.version import VERSION
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,25 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
 
     def __repr__(self) -> str:
         return f"<ResultRows of {len(self.array):,} rows: {', '.join(self)}>"
+
+    def to_frame(self) -> DataFrame:
+        """Return the values as a pandas DataFrame: a line per row, indexed by id or else number, a column per metric.
+
+        The columns of `ideals` follow, named ``ideal of PSP@5``, as ``save_rows`` names them in a CSV.
+
+        Raises
+        ------
+        DataError
+            pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise missing_package("to_frame()", "pandas", "pandas") from None
+        from xmceval.files.saved_rows import IDEAL  # not loaded by a score that saves nothing
+
+        columns = {**self, **{f"{IDEAL}{name}": ideals for name, ideals in self.ideals.items()}}
+        return pandas.DataFrame(columns, index=None if self.ids is None else pandas.Index(self.ids, name="row"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

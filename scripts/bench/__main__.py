@@ -62,7 +62,7 @@ def check(options: argparse.Namespace) -> bool:
 
 
 def peers(options: argparse.Namespace) -> None:
-    """Measure smaller work by xmceval and by others in turns; print the lines of the guide to speed."""
+    """Measure smaller work by xmceval and by others in turns; print a line for each."""
     listed = figures_of("works")
     for work in listed["works"]:
         if options.only in work:

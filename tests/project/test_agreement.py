@@ -1,6 +1,5 @@
 """``scripts/agreement``: what it expects, what it notices, and that a wrong expectation fails."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -160,22 +159,10 @@ def test_the_readme_counts_the_functions_that_agree():
     assert f"\n\n{table}\n\n" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_guide_names_every_function_and_reason():
-    guide = (ROOT / "xmceval/guide/agreement.md").read_text(encoding="utf-8")
-    _, *parts = re.split(r"^## ", " ".join(guide.split("\n  ")), flags=re.MULTILINE)
-    parts = {part.partition("\n")[0]: part for part in parts}
-    named = {}
-    for lines in recorded().values():
-        for line in lines:
-            named.setdefault(f"{line.peer} {line.version}", []).append(line)
-    assert list(parts) == list(named)
-    for title, lines in named.items():
-        part = re.sub(r"\s+", " ", parts[title])
-        for line in lines:
-            assert f"`{line.function.partition('(')[0]}" in part
-            assert f"; {line.reason}." in part or line.inputs in {"all others", ""} or not line.reason
-    assert f"{len(recorded())} functions of eight tools" in guide
-    assert f"{sum(int(line['values']) for line in read_table('agreement.tsv')):,} values" in guide
+def test_the_guide_counts_functions_and_values():
+    guide = " ".join((ROOT / "xmceval/guide/metrics.md").read_text(encoding="utf-8").split())
+    n_values = sum(int(line["values"]) for line in read_table("agreement.tsv"))
+    assert f"{len(recorded())} functions of eight tools, {n_values:,} values" in guide
 
 
 @pytest.mark.parametrize("arguments", [["--peer", "none"], ["--record", "--peer", "ranx"], ["--colour"]])

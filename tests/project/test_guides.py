@@ -13,8 +13,7 @@ from support.recipes import BLOCK, GUIDES, find_code, run
 import xmceval
 from xmceval import METRICS
 from xmceval.cli.main import COMMANDS, cli
-from xmceval.metrics.names import ALIASES, parse
-from xmceval.report import metric_list as metriclist
+from xmceval.metrics.names import parse
 
 ROOT = Path(__file__).parents[2]
 OF_OTHERS = {"--array", "--out_path"}  # of Slurm and omikuji
@@ -82,22 +81,6 @@ def test_help_names_what_there_is_and_the_first_guide():
     assert {"start", "design"} == set(re.findall(r"``(\w+)\.md``", xmceval.__doc__)) <= set(GUIDES)
 
 
-def test_the_guide_to_metrics_says_what_their_table_says():
-    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in GUIDES["metrics"].splitlines() if line[:1] == "|"]
-    rows = {tuple(re.sub(r"\\(.)|`", r"\1", cell.strip()) for cell in line) for line in lines}
-    for metric in METRICS.values():
-        options = "; ".join(word for word in metriclist.option_words(metric) if word != "rel=1")  # said once, above
-        what, better = f"{metric.title}: {metric.formula}", "higher" if metric.higher_is_better else "lower"
-        assert (metriclist.display_name(metric), what, metriclist.format_range(metric), better, options) in rows
-    pairs = [row for row in rows if len(row) == 2]
-    for metric in METRICS.values():
-        for text in filter(None, (metric.note, metric.source)):
-            assert any(metriclist.display_name(metric) in names for names, said in pairs if said == text)
-    for there, here in ALIASES.items():
-        assert any(there in names.split(", ") for name, names in pairs if name == here)
-    assert set(metriclist.explain_symbols(METRICS.values())) <= rows
-
-
 @all_over(GUIDES)
 def test_every_file_of_the_source_exists(text):
     spans = re.findall(r"`((?:datasets|scripts|tests)/[\w./]+)", text)
@@ -133,7 +116,7 @@ def test_lines_are_at_most_120_wide(text):
 def test_figures_of_speed_are_those_that_were_measured():
     measured = json.loads((ROOT / "datasets" / "speed.json").read_text())["measured"]
     figures = {(each["subject"], each["contestant"]): each for each in measured}
-    text = GUIDES["shards"]
+    text = GUIDES["operations"]
     rows = re.findall(r"^\| ([\d,]+)(?: \((.*)\))? \| .* \| ([\d.]+) s \| (\d+) MB \|$", text, re.MULTILINE)
     assert rows
     for n, name, seconds, megabytes in rows:

@@ -1,4 +1,4 @@
-"""The guide to formats tells the truth: all that its tables show is written, read and scored, or refused.
+"""The guide to inputs tells the truth: all that its tables show is written, read and scored, or refused.
 
 Its examples are of the same three instances, so that each gives the same values: a file or an object that is read as
 anything else does not.
@@ -26,7 +26,7 @@ from xmceval.files.text.source import KINDS
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-PAGE = GUIDES["formats"]
+PAGE = GUIDES["inputs"]
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 PARTS = split_parts(PAGE)[1]
 IN_MEMORY = run(find_code(PAGE))

@@ -304,7 +304,7 @@ def public_calls():
 
 
 def guide_calls():
-    """Return calls with the examples of the guide to formats, and with files of other tools."""
+    """Return calls with the examples of the guide to inputs, and with files of other tools."""
     calls = {}
     Path("labels").write_text(LABELS)
 

@@ -37,7 +37,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     """Score the systems of FILE on its data sets, and compare them.
 
     FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
-    testing; see xmceval/guide/benchmark.md.
+    testing; see the guide start.md.
 
     \b
     Examples:

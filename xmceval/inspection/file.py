@@ -65,7 +65,7 @@ class FileInspection:
     beyond the number of labels (`outside`). `least` and `greatest` are the range of the finite values.
 
     `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` what else was noticed. The guide
-    ``xmceval/guide/formats.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
+    ``xmceval/guide/inputs.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
     """
 
     path: str

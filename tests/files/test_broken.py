@@ -3,14 +3,14 @@
 
 import gzip
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, scored, write
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.files import opened
-from xmceval.files.io import chunks, streams
 
 # Broken files: the whole message of each. The other file is good.
 
@@ -86,7 +86,7 @@ def fails_with(message, *args, **options):
 @pytest.mark.parametrize("size", [32, 1 << 20])
 def test_broken_predictions_are_reported(name, size, monkeypatch):
     content, message = BROKEN_PREDS[name]
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    read_in_pieces(monkeypatch, text=size)
     fails_with(message, write("t.txt", TRUTH), write("p.txt", content))
 
 
@@ -94,13 +94,13 @@ def test_broken_predictions_are_reported(name, size, monkeypatch):
 @pytest.mark.parametrize("size", [32, 1 << 20])
 def test_broken_truth_is_reported(name, size, monkeypatch):
     content, message = BROKEN_TRUTHS[name]
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    read_in_pieces(monkeypatch, text=size)
     fails_with(message, write("t.txt", content), write("p.txt", PREDS))
 
 
 @pytest.mark.parametrize("which", ["t.txt", "p.txt"])
 def test_blank_lines_are_refused_also_beyond_the_bytes_that_the_format_is_detected_by(which, monkeypatch):
-    monkeypatch.setattr(opened, "HEAD_BYTES", 8)
+    read_in_pieces(monkeypatch, head=8)
     contents = {"t.txt": "0:1\n" * 20, "p.txt": "0:.5\n" * 20}
     for rest in "", "0:1\n":
         for name, content in {**contents, which: "\n" * (20 - bool(rest)) + rest}.items():
@@ -123,14 +123,14 @@ def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):
 def test_an_unreadable_file_is_reported(monkeypatch):
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
-    opened = streams.Path.open
+    opened = Path.open
 
     def refuse(path, *args, **options):
         if path.name == "p.txt":
             raise PermissionError(13, "Permission denied")
         return opened(path, *args, **options)
 
-    monkeypatch.setattr(streams.Path, "open", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     fails_with("p.txt: Permission denied")
 
 

@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import xmceval
-from xmceval.cli.main import cli
-from xmceval.errors import DataError, UsageError
-from xmceval.files.shards import check_files
+from xmceval import DataError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +25,10 @@ def test_every_missing_file_is_reported_at_once():
     ]
 
 
-def test_files_are_checked_before_the_first_is_read():
+def test_files_are_checked_before_the_first_is_read(run):
     for missing in (["p.txt", "nothing.txt"], ["p.txt", "--sample-weight", "nothing.txt"]):
-        ended = CliRunner().invoke(cli, ["score", "broken.txt", *missing, "--train", "broken.txt"])
-        assert str(ended.exception) == "nothing.txt: no such file"
+        ended = run("score", "broken.txt", *missing, "--train", "broken.txt")
+        assert ended == (1, "", "Error: nothing.txt: no such file\n")
 
 
 def test_inspection_checks_them_too():
@@ -42,16 +39,20 @@ def test_inspection_checks_them_too():
 
 def test_files_that_exist_are_not_refused():
     np.save("x-labels.npy", np.zeros((2, 1), int))
-    (open("y.txt", "w")).close()
-    check_files(["t.txt", "x", "x-labels.npy", "x-scores.npy", "-", np.ones(3), None, ("a", "b"), "/dev/null"])
+    open("y.txt", "w").close()
+    for name in ("x", "x-labels.npy"):
+        assert xmceval.score("t.txt", name, metrics="P", k=1)["P@1"] == 0.5
+    with pytest.raises(DataError, match=r"^y\.txt: the file is empty$"):
+        xmceval.score("t.txt", "y.txt", metrics="P", k=1)
 
 
-def test_names_that_no_file_can_have_are_refused():
+@pytest.mark.parametrize("which", ["truth", "scores", "train"])
+def test_names_that_no_file_can_have_are_refused(which):
+    files = {"truth": "t.txt", "scores": "p.txt"} | {which: "a\0b"}
     with pytest.raises(DataError, match="no such file"):
-        check_files(["a\0b"])
+        xmceval.score(files.pop("truth"), files.pop("scores"), **files)
 
 
 def test_standard_input_can_be_one_of_them():
-    check_files(["-"])
     with pytest.raises(UsageError, match="can stand for one file only"):
-        check_files(["-", "t.txt", "-"])
+        xmceval.score("-", "t.txt", train="-")

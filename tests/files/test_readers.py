@@ -5,12 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, same_numbers, scored, write
+from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, rows_in, same_numbers, scored, write
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.files.io import chunks
-from xmceval.files.open import open_truth
-from xmceval.files.sidecars.per_row import read_numbers
 
 TEXTS = {
     "as it is": lambda text: text,
@@ -64,8 +62,8 @@ def test_truth_has_three_text_forms(name):
 
 
 def test_a_header_of_legacy_truth_is_distinguished_from_a_row_of_labels():
-    assert open_truth(write("t.txt", "0,1,2 0:1\n1 1:1\n")).source.n_rows is None
-    assert open_truth(write("t.txt", LEGACY)).source.n_rows == 4
+    assert len(rows_in(write("t.txt", "0,1,2 0:1\n1 1:1\n"), "truth")) == 2
+    assert len(rows_in(write("t.txt", LEGACY), "truth")) == 4
 
 
 @pytest.mark.parametrize("name", ["r", "r-labels.npy", "r-scores.npy"])
@@ -88,7 +86,7 @@ def test_npy_pair_is_named_by_either_file_or_its_stem(name, ending):
 def test_pieces_of_any_size_give_the_same_bits(size, name, monkeypatch):
     truth, preds = write("t.txt", TEXTS[name](TRUTH)), write("p.txt", TEXTS[name](PREDS))
     expected = scored(truth, preds)
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    read_in_pieces(monkeypatch, text=size)
     for threads in (1, 2):
         same_numbers(scored(truth, preds, threads=threads), expected)
         same_numbers(scored(write("l.txt", LEGACY), preds, threads=threads), expected)
@@ -107,21 +105,21 @@ def test_long_rows_and_pieces_of_either_file_stay_in_step(monkeypatch):
     truth_name, preds_name = write("t.txt", "\n".join(["300 50", *truth, ""])), write("p.txt", "\n".join([*preds, ""]))
     expected = scored(truth_name, preds_name)
     for size in (8, 100, 977, 5000):
-        monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+        read_in_pieces(monkeypatch, text=size)
         same_numbers(scored(truth_name, preds_name), expected)
 
 
-@pytest.mark.parametrize("head", ["", "300 50\n", "# one\n# two\n300 50\n", "\ufeff300 50\n", "\ufeff"])
-@pytest.mark.parametrize("row", [0, 1, pytest.param(150, marks=pytest.mark.thorough), 299])
-@pytest.mark.parametrize("size", [64, 3000, pytest.param(1 << 20, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("head", ["", "90 50\n", "# one\n# two\n90 50\n", "\ufeff90 50\n", "\ufeff"])
+@pytest.mark.parametrize("row", [0, 1, pytest.param(45, marks=pytest.mark.thorough), 89])
+@pytest.mark.parametrize("size", [64, 900, pytest.param(1 << 20, marks=pytest.mark.thorough)])
 def test_line_of_a_fault_is_right(head, row, size, monkeypatch):
-    truth, preds = long_files(300, np.random.default_rng(5))
+    truth, preds = long_files(90, np.random.default_rng(5))
     preds.insert(row, "# a comment, then a blank row and a fault" if row else preds[row])
     preds[row + (row > 0)] += " 99:1"
-    lines = (head + "\n".join(preds[: 300 + (row > 0)])).split("\n")
+    lines = (head + "\n".join(preds[: 90 + (row > 0)])).split("\n")
     expected = next(number for number, line in enumerate(lines, 1) if "99:1" in line)
-    write("t.txt", "\n".join(["300 50", *truth, ""]))
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    write("t.txt", "\n".join(["90 50", *truth, ""]))
+    read_in_pieces(monkeypatch, text=size)
     for threads in (1, 2):
         with pytest.raises(xmceval.DataError, match=rf"^p\.txt:{expected}: label 99 is outside 0\.\.49 "):
             scored("t.txt", write("p.txt", "\n".join([*lines, ""])), threads=threads)
@@ -139,12 +137,12 @@ def test_line_is_right_in_the_second_megabyte():
 
 
 def test_the_earliest_fault_is_reported_whichever_thread_finds_it(monkeypatch):
-    truth, preds = long_files(300, np.random.default_rng(7))
+    truth, preds = long_files(90, np.random.default_rng(7))
     preds[40] += " 77:1"
-    preds[200] += " 88:1"
-    write("t.txt", "\n".join(["300 50", *truth, ""]))
+    preds[80] += " 88:1"
+    write("t.txt", "\n".join(["90 50", *truth, ""]))
     write("p.txt", "\n".join([*preds, ""]))
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 256)
+    read_in_pieces(monkeypatch, text=256)
     for _ in range(5):
         with pytest.raises(xmceval.DataError, match=r"^p\.txt:41: label 77"):
             scored(threads=2)
@@ -158,18 +156,18 @@ def test_missing_last_newline_is_read_with_a_warning():
 
 
 def test_numbers_are_read_one_per_line_or_from_npy():
+    def weighted(weights):
+        return xmceval.score(np.eye(3), np.eye(3)[[0, 2, 1]], metrics="P", k=1, sample_weight=weights)["P@1"]
+
     np.save("n.npy", np.array([1, 2, 3]))
     for name in (write("n.txt", "\ufeff1\n2.0\r\n3e0\n\n"), write("n.gz", gzip.compress(b"1\n2\n3")), "n.npy"):
-        assert read_numbers(name).tolist() == [1, 2, 3]
-    for content, message in {
-        "1\nx\n": "n.txt:2: expected one number per line, found 'x'",
-        "1\n\n2\n": "n.txt:2: expected one number per line, found ''",
-        "1 2\n": "n.txt:1: expected one number per line, found '1 2'",
+        assert weighted(name) == weighted([1, 2, 3]) == 1 / 6
+    np.save("n.npy", np.eye(2))
+    for name, message in {
+        write("a", "1\nx\n"): "a:2: expected one number per line, found 'x'",
+        write("b", "1\n\n2\n"): "b:2: expected one number per line, found ''",
+        write("c", "1 2\n"): "c:1: expected one number per line, found '1 2'",
+        "n.npy": "n.npy: expected numbers in one dimension, got shape (2, 2) of float64",
     }.items():
         with pytest.raises(xmceval.DataError, match=f"^{re.escape(message)}$"):
-            read_numbers(write("n.txt", content))
-    np.save("n.npy", np.eye(2))
-    with pytest.raises(
-        xmceval.DataError, match=r"^n\.npy: expected numbers in one dimension, got shape \(2, 2\) of float64$"
-    ):
-        read_numbers("n.npy")
+            weighted(name)

@@ -4,17 +4,15 @@ import re
 import shlex
 import subprocess
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.files import LEGACY, PREDS, TRUTH, body, same_numbers, scored, write
+from support.files import LEGACY, PREDS, TRUTH, body, rows_in, same_numbers, scored, write
 from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401 - a fixture for all tests
 
 import xmceval
-from xmceval.files.open import open_truth
-from xmceval.files.sidecars.label_names import read_names
-from xmceval.rows.block import Scratch
 
 NUMBERS = "4\n3\n2\n1\n0\n"
 
@@ -43,10 +41,10 @@ def test_names_that_are_numbers_are_never_read_as_ids(join):
 
 def test_numbers_beside_other_names_are_names():
     write("n", b"0\nfoo\nb\xffr\n3\n")
-    opened = open_truth(write("x", b"0 3\nfoo b\xffr\n"), names=read_names("n"))
-    (block,) = opened.source.blocks()
-    assert block.stored.parse(Scratch()).indices[:4].tolist() == [0, 3, 1, 2]
-    assert not opened.source.warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = xmceval.read(write("x", b"0 3\nfoo b\xffr\n"), labels="n", kind="truth")
+    assert found.toarray().tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
     write("x", b"0 3\n\xfe\n")
     refused(r"^x:2: .*xfe' is not in n", truth="x", labels="n")
 
@@ -162,9 +160,9 @@ def test_a_header_whose_newline_is_lost_is_doubted():
     "truth", [LEGACY, "0,2 0:0.5 2:1\n 0:1\n 1:2\n 3:4\n", "3 0:0.5 2:1\n 0:1\n\n1 2:3\n", "4 0:1\n"]
 )
 def test_rows_of_labels_and_features_are_not_doubted(truth):
-    opened = open_truth(write("x", truth))
-    assert list(opened.source.blocks())
-    assert opened.source.warnings == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert xmceval.read(write("x", truth), kind="truth").nnz
 
 
 def test_fasttext_scores_are_told_of_a_last_label_without_one():
@@ -262,8 +260,11 @@ def test_renaming_labels_changes_no_value(names, join):
 
 def test_ids_before_a_text_are_no_names():
     write("n", "girls\n1\nred shoes\n")
-    opened = open_truth(write("x", "0,2\tgirls ballet\n1\tgirls\n0\tred\n"), names=read_names("n"))
-    assert opened.format.name == "labels"
+    assert rows_in(write("x", "0,2\tgirls ballet\n1\tgirls\n0\tred\n"), "truth", labels="n") == [
+        [(0, 1), (2, 1)],
+        [(1, 1)],
+        [(0, 1)],
+    ]
 
 
 IDS = [str(label) for label in range(3000)]

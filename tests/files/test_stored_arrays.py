@@ -5,12 +5,10 @@ import zipfile
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random as random_matrix, save_npz
-from support.files import open_scores
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError
-from xmceval.files.arrays import npz
-from xmceval.rows.matrices import source as matrices
+from xmceval import DataError
 
 SHAPE = (300, 40)
 
@@ -18,9 +16,7 @@ SHAPE = (300, 40)
 @pytest.fixture
 def pair(rng, tmp_path, monkeypatch):
     """Write truth and predictions, and let blocks be so small that there are many."""
-    for module in (matrices, npz):
-        monkeypatch.setattr(module, "BLOCK_ENTRIES", 50)
-    monkeypatch.setattr(npz, "ROWS_AT_ONCE", 70)
+    read_in_pieces(monkeypatch, entries=50, rows=70)
     truth = csr_matrix(rng.random(SHAPE) < 0.1, dtype=np.float32)
     scores = random_matrix(*SHAPE, 0.3, format="csr", dtype=np.float32, random_state=rng)
     save_npz(tmp_path / "t.npz", truth, compressed=False)
@@ -109,16 +105,6 @@ def test_a_byte_that_changed_is_found(pair, part, place):
     problem = rf"p\.npz \({part}\): cannot be read as an array; .* \(Bad CRC-32 for file '{part}\.npy'\)"
     with pytest.raises(DataError, match=problem):
         read(folder / "p.npz")
-
-
-def test_blocks_that_are_read_twice_or_later_do_not_matter(pair):
-    _, scores, folder = pair
-    source = open_scores(folder / "p.npz").source
-    blocks = list(source.blocks())
-    again = matrices.Scratch()
-    for block in (*blocks, *blocks):
-        block.rows(again)
-    assert sum(block.rows(again).indptr[-1] for block in blocks) == scores.nnz
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])

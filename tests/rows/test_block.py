@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from support.files import open_scores
+from support.pieces import read_in_pieces
 
 from xmceval.errors import Fault
 from xmceval.files.open import open_truth
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Rows, Scratch
-from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.source import as_scores
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, ShardedSource
@@ -98,7 +98,9 @@ def cut(block, sizes):
 @pytest.mark.parametrize("sizes", [(1,), (2,), (3, 1), (100,)])
 def test_a_block_has_the_same_rows_and_places_however_it_is_cut(kind, sizes):
     source = SOURCES[kind]()
-    whole = content(source.blocks())
+    blocks = list(source.blocks())
+    whole = content(blocks)
+    assert content(blocks) == whole  # which may be read twice, and later
     assert [row for row, _, _ in whole] == list(range(len(whole)))
     assert len(whole) >= N_ROWS
     cuts = [each for block in source.blocks() for each in cut(block, sizes)]
@@ -222,5 +224,20 @@ def test_rows_that_are_held_have_no_file():
 @pytest.mark.parametrize("entries", [1, 6, 1000])
 def test_matrices_are_cut_into_blocks_of_any_size_with_the_same_rows(monkeypatch, entries):
     whole = {kind: content(SOURCES[kind]().blocks()) for kind in ("csr", "dense", "pair", "lists")}
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     assert {kind: content(SOURCES[kind]().blocks()) for kind in whole} == whole
+
+
+def test_coo_in_the_order_of_its_rows_shares_its_ids():
+    coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
+    [piece] = as_scores(coo).pieces
+    assert np.shares_memory(piece.indices, coo.col)
+    assert piece.indptr.tolist() == [0, 2, 2, 4]
+
+
+@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
+def test_coo_with_an_entry_twice_has_its_own_number_of_rows(shape):
+    coo = sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)
+    [piece] = as_scores(coo).pieces
+    assert piece.indptr.tolist() == [0, 2, 2, *[4] * (shape[0] - 2)]
+    assert (piece.indices.tolist(), piece.values.tolist()) == ([1, 0, 3, 3], [1, 3, 0, 2])

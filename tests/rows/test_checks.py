@@ -2,15 +2,12 @@
 
 from functools import partial
 
-import numpy as np
 import pytest
 from numba import config
 
 import xmceval
-from xmceval.errors import DataError
+from xmceval import DataError
 from xmceval.kernels.rows import checks as kernels
-from xmceval.rows.block import Rows, SortedRows
-from xmceval.scoring.totals import largest_label
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python notices nothing")
 
@@ -106,7 +103,7 @@ def test_labels_and_grades_are_the_same_noticed_or_looked_for(tmp_path, value):
     assert any(note.endswith("the largest label in any file + 1 is 9") for note in noticed.notes)
 
 
-def test_the_largest_label_is_that_of_the_rows():
-    rows = Rows(np.array([0, 2, 2]), np.array([3, 5, 7]), np.ones(3))
-    assert largest_label(rows) == largest_label(SortedRows.of(rows, 5, has_only_ones=True)) == 5
-    assert largest_label(Rows(np.zeros(1, np.int64), *rows[1:])) == -1
+def test_files_without_labels_have_no_largest_one(tmp_path):
+    none, some = b'{"target_ind": []}\n', b'{"data": [[3, 0.5], [2, 0.75]]}\n'
+    assert score(tmp_path, none, some, metrics="P").counts.n_labels == 4
+    assert score(tmp_path, none + b'{"target_ind": [6]}\n', some * 2, metrics="P").counts.n_labels == 7

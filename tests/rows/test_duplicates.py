@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive
 from scipy.sparse import csr_matrix
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import DataError
-from xmceval.kernels.rows.repairs import merge_duplicates
-from xmceval.rows.matrices import source as matrices
+from xmceval import DataError
 
 N_LABELS = 7
 ROW = st.lists(st.tuples(st.integers(0, N_LABELS - 1), st.integers(1, 4).map(float)), max_size=12)
@@ -34,7 +33,7 @@ def test_values_with_duplicates_are_the_judges_of_the_largest(rows, entries):
     truth, scores = ([row[part] for row in rows] for part in (0, 1))
     names = ["P", "R", "DCG", "nDCG", "RR"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        read_in_pieces(patch, entries=entries)
         result = xmceval.score(to_matrix(truth), to_matrix(scores), k=2, metrics=names, duplicates="max", threads=1)
     merged = [[largest(row) for row in part] for part in (truth, scores)]
     for name in names:
@@ -48,31 +47,39 @@ def test_values_with_duplicates_are_the_judges_of_the_largest(rows, entries):
 
 
 @pytest.mark.parametrize("values", [(1.0, 2.0), (2.0, 1.0), (-2.0, -1.0), (1.0, 3.0, 2.0), (-np.inf, 0.0), (1.0, 1.0)])
-def test_the_largest_of_a_label_is_kept_in_its_first_place(values):
-    indptr, indices = np.array([0, 1, len(values) + 2]), np.array([4, 3, *[5] * len(values)])
-    kept = np.array([9.0, 8.0, *values])
-    assert merge_duplicates(indptr, indices, kept, np.full(64, -1)) == len(values) - 1
-    assert (indptr.tolist(), indices[:3].tolist()) == ([0, 1, 3], [4, 3, 5])
-    assert kept[:3].tolist() == [9.0, 8.0, max(values)]
+def test_the_largest_of_a_label_counts_in_any_order(values):
+    """Beside scores that are between the values, so that the ranking tells which of them was kept."""
+    others = [(0, 1.5), (1, -1.5), (2, 0.5), (3, -0.5), (4, 2.5)]
+    options = {"metrics": ["RR@all", "f1_score"], "threshold": max(values)}
+    truth = to_matrix([[(0, 1.0)], [(5, 1.0)]])
+    first, twice = [(0, 1.0), (5, 0.0)], [*others, *((5, value) for value in values)]
+    found = xmceval.score(truth, to_matrix([first, twice]), **options, duplicates="max")
+    expected = xmceval.score(truth, to_matrix([first, [*others, (5, max(values))]]), **options)
+    assert (found.estimates, found.counts) == (expected.estimates, expected.counts)
+    assert f"dropped {len(values) - 1} duplicate" in str(found.warnings)
 
 
 @pytest.mark.parametrize("values", [(np.nan, 1.0), (1.0, np.nan), (np.nan, 1.0, 2.0)])
-def test_a_nan_is_kept_so_that_it_is_refused(values):
-    indptr, indices, kept = np.array([0, len(values)]), np.full(len(values), 5), np.array(values)
-    merge_duplicates(indptr, indices, kept, np.full(64, -1))
-    assert np.isnan(kept[0])
+@pytest.mark.parametrize("name", ["y_true", "y_score"])
+def test_a_nan_is_kept_so_that_it_is_refused(values, name):
+    inputs = {"y_true": np.eye(1, N_LABELS), "y_score": np.eye(1, N_LABELS)}
+    inputs[name] = to_matrix([[(5, value) for value in values]])
+    with pytest.raises(DataError, match=f"^{name} row 0: .* of label 5 is NaN"):
+        xmceval.score(**inputs, metrics="P", k=1, duplicates="max")
 
 
 def test_long_rows_of_labels_that_share_their_slots_are_merged(rng):
-    labels = rng.permutation(np.repeat(np.arange(400) << 20, 3))
+    labels = rng.permutation(np.repeat(np.arange(400) << 16, 3))
     values = rng.normal(size=labels.size)
-    indptr, indices, kept = np.array([0, 0, labels.size]), labels.copy(), values.copy()
-    table = np.full(4 * labels.size, -1)
-    assert merge_duplicates(indptr, indices, kept, table) == 800
-    assert indptr.tolist() == [0, 0, 400]
-    expected = {label: values[labels == label].max() for label in set(labels.tolist())}
-    assert dict(zip(indices[:400].tolist(), kept[:400].tolist(), strict=True)) == expected
-    assert (table == -1).all()
+    row = {label: values[labels == label].max() for label in sorted(set(labels.tolist()))}
+    once = csr_matrix((list(row.values()), list(row), [0, 0, 400, 400]), shape=(3, 400 << 16))
+    twice = csr_matrix(once.shape)
+    twice.indptr, twice.indices, twice.data = np.array([0, 0, labels.size, labels.size]), labels, values
+    truth = csr_matrix((np.ones(200), list(row)[::2], [0, 0, 200, 200]), shape=once.shape)
+    options = {"metrics": ["AP", "nDCG"], "k": 400}
+    found = xmceval.score(truth, twice, **options, duplicates="max")
+    assert found.estimates == xmceval.score(truth, once, **options).estimates
+    assert found.counts.n_predictions == 400
 
 
 @pytest.mark.parametrize("where", [(0, 1), (0, 11), (5, 6), (10, 11)])

@@ -7,14 +7,12 @@ import pytest
 from judge import naive
 from scipy.sparse import csr_matrix, random, save_npz
 from support.judged import check_judged
+from support.pieces import read_in_pieces
 from support.strategies import to_rows
 
-from xmceval.api.score import score_systems
-from xmceval.errors import DataError
-from xmceval.rows.matrices import source as matrices
+import xmceval
+from xmceval import DataError
 from xmceval.rows.matrices.source import MatrixSource
-from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import OpenedTruth, System
 
 
 @pytest.fixture
@@ -24,8 +22,8 @@ def systems(rng):
 
 
 def score(truth, scores, threads=2, **options):
-    opened = OpenedTruth.of(truth, Options(threads=threads, **options))
-    return score_systems(opened, [System(each, str(i)) for i, each in enumerate(scores)])
+    systems = {str(i): system for i, system in enumerate(scores)}
+    return list(xmceval.score_all(truth, systems, threads=threads, **options).values())
 
 
 def without(rows, pairs):
@@ -43,7 +41,7 @@ def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, thr
         "filter_truth": True,
     }
     alone = [score(truth, [each], 1, **options)[0] for each in scores]
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    read_in_pieces(monkeypatch, entries=entries)
     together = score(truth, scores, threads, **options)
     removed = {tuple(pair) for pair in options["filter"].tolist()}
     left = [without(to_rows(each), removed) for each in (truth, *scores)]

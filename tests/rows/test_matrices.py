@@ -6,11 +6,11 @@ import pytest
 import scipy.sparse as sp
 from judge import naive
 from support.judged import estimates
+from support.pieces import read_in_pieces
 from support.strategies import to_rows
 
 import xmceval
-from xmceval.errors import DataError, UsageError
-from xmceval.rows.matrices import source as matrices
+from xmceval import DataError, UsageError
 
 N_ROWS, N_LABELS, K = 12, 9, 3
 
@@ -126,7 +126,7 @@ def test_boolean_truth_and_scores_are_numbers(truth, scores):
 @pytest.mark.parametrize("block_entries", [1, 1 << 17])
 @pytest.mark.parametrize("dtype", ["i8", "u8", "g"])
 def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, block_entries):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    read_in_pieces(monkeypatch, entries=block_entries)
     if dtype == "g" and np.finfo("g").nmant <= 52:
         pytest.skip("long double is double here")
     top = np.array(2**62, dtype=dtype)
@@ -320,7 +320,7 @@ def refused(truth, scores, parts, **options):
 @pytest.mark.parametrize("block_entries", [1, 1 << 17])
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda case: f"{case[0]}{case[2]}")
 def test_what_is_wrong_is_reported_with_place_cause_and_hint(monkeypatch, truth, scores, wrong, block_entries):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    read_in_pieces(monkeypatch, entries=block_entries)
     name, make, *parts = wrong
     given = {"y_true": truth, "y_score": scores}
     with pytest.raises(DataError) as error:
@@ -447,21 +447,6 @@ def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
     assert xmceval.score(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
     with pytest.raises(DataError, match="y_score has 2 columns, but y_true has 3 labels"):
         xmceval.score(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
-
-
-def test_coo_in_the_order_of_its_rows_shares_its_ids():
-    coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
-    [piece] = matrices.as_scores(coo).pieces
-    assert np.shares_memory(piece.indices, coo.col)
-    assert piece.indptr.tolist() == [0, 2, 2, 4]
-
-
-@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
-def test_coo_with_an_entry_twice_has_its_own_number_of_rows(shape):
-    coo = sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)
-    [piece] = matrices.as_scores(coo).pieces
-    assert piece.indptr.tolist() == [0, 2, 2, *[4] * (shape[0] - 2)]
-    assert (piece.indices.tolist(), piece.values.tolist()) == ([1, 0, 3, 3], [1, 3, 0, 2])
 
 
 @pytest.mark.parametrize("row", [-1, 3])

@@ -1,15 +1,15 @@
 """Sharded rows: rows continue from shard to shard, and every shard has the rows of its partner."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.files import write
 
 import xmceval
-from xmceval import Shards
-from xmceval.errors import DataError, UsageError
-from xmceval.rows.matrices.source import as_scores, as_truth
-from xmceval.rows.sources import Lockstep, ReopenedSource, ShardedSource
+from xmceval import DataError, Shards, UsageError
+from xmceval.rows.sources import ReopenedSource
 
 EYE = np.eye(4)
 
@@ -26,21 +26,21 @@ def truth_of(*n_rows):
     return [write_rows(f"t{i}.txt", *["0:1"] * n) for i, n in enumerate(n_rows)]
 
 
-def sharded(make, *n_rows):
-    return ShardedSource([make(EYE[:n], f"s{i}") for i, n in enumerate(n_rows)], "s", are_scores=make is as_scores)
+def sharded(matrix, n_rows):
+    ends = np.cumsum([0, *n_rows])
+    return Shards([matrix[i:j] for i, j in pairwise(ends)])
 
 
-@pytest.mark.parametrize("truth", [[1, 2], [2, 1], [3]])
-@pytest.mark.parametrize("scores", [[3], [0, 3], [1, 1, 1]])
+@pytest.mark.parametrize(
+    ("truth", "scores"), [([1, 2], [3]), ([2, 1], [3]), ([3], [0, 3]), ([3], [1, 1, 1]), ([0, 3], [0, 3]), ([3], [3])]
+)
 def test_one_source_may_have_all_rows(truth, scores):
-    """Blocks have the same instances, and are numbered over all shards."""
-    if len(truth) == len(scores) > 1:
-        truth = [0, 3]
-    steps = Lockstep(sharded(as_truth, *truth), [sharded(as_scores, *scores)])
-    seen = [(block.first_row, block.n_rows) for blocks in steps for block in blocks]
-    assert seen[::2] == seen[1::2]
-    assert [row for row, n in seen[::2] for row in range(row, row + n)] == [0, 1, 2]
-    assert steps.n_rows == 3
+    """Rows of truth and scores belong together, and are numbered over all shards."""
+    y_true, y_score = np.arange(12).reshape(3, 4) % 2, 0.5 + np.arange(12.0).reshape(3, 4) % 5
+    options = {"metrics": "LRAP", "sample_weight": [1, 2, 4], "filter": [[2, 3], [0, 1]]}
+    found = score(sharded(y_true, truth), sharded(y_score, scores), **options)
+    assert (found.estimates, found.counts) == (score(y_true, y_score, **options).estimates, found.counts)
+    assert found.counts.n_instances == 3
 
 
 def test_a_row_too_few_in_one_shard_is_refused_where_another_has_one_too_many():

@@ -8,12 +8,12 @@ import pytest
 from support.judged import estimates
 
 import xmceval
-from xmceval.errors import DataError
-from xmceval.rows.matrices import tensors
+from xmceval import DataError
 
 torch = pytest.importorskip("torch")
 
 N_ROWS, N_LABELS = 12, 9
+IS_IN_MEMORY = "xmceval.rows.matrices.tensors.is_in_memory"  # without it, a tensor is read as from another device
 
 
 def dense(matrix, dtype):
@@ -105,7 +105,7 @@ def test_selecting_on_another_device_gives_the_same_bits(rng, monkeypatch, dtype
         options = {"k": sorted({1, min(5, n_labels)}), "metrics": ["P", "nDCG", "AP"], "ties": ties}
         expected = xmceval.score(truth, tensor, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(tensors, "is_in_memory", lambda _: False)
+            patch.setattr(IS_IN_MEMORY, lambda _: False)
             found = xmceval.score(truth, tensor, **options)
             whole = xmceval.score(truth, tensor, metrics=["LRAP", "coverage_error"])
         assert (found.estimates, found.counts) == (expected.estimates, expected.counts)
@@ -113,12 +113,19 @@ def test_selecting_on_another_device_gives_the_same_bits(rng, monkeypatch, dtype
 
 
 def test_only_the_best_labels_leave_another_device(rng, monkeypatch):
-    copied, read = [], tensors._read
-    monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
-    monkeypatch.setattr(tensors, "_read", lambda t, name: copied.append(t.numel()) or read(t, name))
+    class Remote(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if func.__name__ == "cpu":
+                copied.append(args[0].numel())
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    copied = []
+    monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
     scores = torch.tensor(rng.permuted(np.tile(np.arange(1.0, 1001), (20, 1)), axis=1))
-    xmceval.score(rng.random((20, 1000)) < 0.1, scores, k=5, metrics="P")
-    assert sum(copied) == 20 * 6 + 1000  # and one row, which could be a ranking
+    xmceval.score(rng.random((20, 1000)) < 0.1, scores.as_subclass(Remote), k=5, metrics="P")
+    # One row, which could be a ranking; of each row six scores, their labels as two columns, and two counts.
+    assert sum(copied) == 1000 + 20 * (6 + 12 + 2)
 
 
 def test_tensors_at_a_threshold(scores):
@@ -201,7 +208,7 @@ def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scor
                 raise RuntimeError("CUDA error: device-side assert triggered\nmore lines")
             return super().__torch_function__(func, types, args, kwargs or {})
 
-    monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
+    monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
     tensor = dense(scores, "float32").as_subclass(Gone)
     message = r"^y_score: cannot be read from device cpu \(CUDA error: .* triggered\) \(hint: pass tensor.cpu\(\)\)$"
     with pytest.raises(DataError, match=message):
@@ -209,7 +216,7 @@ def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scor
 
 
 def test_nan_on_another_device_has_its_place(monkeypatch, truth, scores):
-    monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
+    monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
     with pytest.raises(DataError, match=r"^y_score row 7: the score value of label 2 is NaN; expected a number$"):
         xmceval.score(truth, with_nan(scores, "bfloat16", 7, 2), metrics="P", k=1)
 

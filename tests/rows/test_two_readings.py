@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from test_containers import evaluate
 
 import xmceval
-from xmceval.errors import AmbiguousError
+from xmceval import DataError
 
 N_ROWS, N_LABELS = 30, 8
 
@@ -55,7 +55,7 @@ def test_a_ranking_of_all_labels_is_refused_unless_the_number_of_labels_is_passe
         pytest.skip("an Evaluator takes no files")
     order = np.argsort(-y_score, axis=1)
     expected, ranking = CALLS[call](y_true, y_score), FORMS[form](order)
-    with pytest.raises(AmbiguousError, match=r"permutation of 0\.\.7: ids of labels, .* or scores of 8 labels\?"):
+    with pytest.raises(DataError, match=r"permutation of 0\.\.7: ids of labels, .* or scores of 8 labels\?"):
         CALLS[call](y_true, ranking)
     if call != "at k":
         assert CALLS[call](y_true, ranking, n_labels=N_LABELS) == expected
@@ -84,7 +84,7 @@ def test_fractions_far_down_in_a_ranking_of_floats_are_refused(tmp_path):
 
 def test_a_file_of_a_ranking_is_not_read_as_truth_either(y_score, tmp_path):
     np.save(tmp_path / "r.npy", np.argsort(-y_score, axis=1))
-    with pytest.raises(AmbiguousError, match="permutation"):
+    with pytest.raises(DataError, match="permutation"):
         xmceval.read(tmp_path / "r.npy")
     expected = np.argsort(np.argsort(-y_score, axis=1), axis=1)
     read = xmceval.read(tmp_path / "r.npy", n_labels=N_LABELS).toarray()
@@ -115,7 +115,7 @@ def test_lines_of_row_label_and_value_are_refused_as_matrices(y_true, y_score, f
         y_true, y_score = saved(y_true, "t.npy"), saved(y_score, "p.npy")
     else:
         y_true, y_score = FORMS[form](y_true), FORMS[form](y_score)
-    with pytest.raises(AmbiguousError, match=r"may be matrices of three labels, or have a row, a label and a value"):
+    with pytest.raises(DataError, match=r"may be matrices of three labels, or have a row, a label and a value"):
         xmceval.score(y_true, y_score, metrics="P", k=1, duplicates=duplicates)
 
 

@@ -9,21 +9,11 @@ from support.approved import check
 from support.files import write_matrix
 
 import xmceval
-from xmceval.cli.main import main
-from xmceval.inspection.file import inspect_file, tally_rows
+from xmceval.inspection.file import inspect_file
 from xmceval.inspection.pair import inspect_pair
-from xmceval.rows.matrices import source as matrices
-from xmceval.rows.matrices.source import as_scores
-from xmceval.rows.width import Width
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as leave:
-        main(["inspect", *map(str, words)])
-    return leave.value.code
 
 
 @pytest.fixture
@@ -37,25 +27,26 @@ def made(rng):
     return truth, scores
 
 
-def pair_of(capsys, *words):
-    code = run(*words, "-o", "json")
-    return code, json.loads(capsys.readouterr().out)["together"][0]
+def pair_of(run, *words):
+    code, out, _ = run("inspect", *words, "-o", "json")
+    return code, json.loads(out)["together"][0]
 
 
-def warnings_of(capsys, *words):
-    code, pair = pair_of(capsys, *words)
+def warnings_of(run, *words):
+    code, pair = pair_of(run, *words)
     return code, pair["faults"], pair["warnings"]
 
 
-def test_the_report_of_a_file_is_as_it_was_approved(tmp_path, capsys):
+def test_the_report_of_a_file_is_as_it_was_approved(tmp_path, run):
     (tmp_path / "t.txt").write_text(TRUTH)
-    assert run("t.txt") == 0
-    check(__file__, "truth.txt", capsys.readouterr().out)
+    code, out, _ = run("inspect", "t.txt")
+    assert code == 0
+    check(__file__, "truth.txt", out)
 
 
 def test_scores_are_counted(tmp_path):
     (tmp_path / "p.txt").write_text(SCORES)
-    file = inspect_file(tmp_path / "p.txt")
+    [file] = xmceval.inspect("p.txt").files
     assert (file.kind, file.n_rows, file.n_labels, file.n_entries) == ("scores", 4, 6, 6)
     assert (file.empty_rows, file.tied_rows, file.zeros, file.negative) == (1, 1, 1, 1)
     assert (file.rows_by_label, file.rows_by_score) == (4, 3)
@@ -71,23 +62,24 @@ def test_scores_are_counted(tmp_path):
         ("cut", "3 6\n0:0.5\n1:1\n", "p.txt: the header '3 6' declares 3 rows"),
     ],
 )
-def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, capsys, name, text, fault):
+def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, run, name, text, fault):
     (tmp_path / "p.txt").write_text(text)
     (tmp_path / "t.txt").write_text(f"{text[0]} 6\n" + "0:1\n" * int(text[0]))
     with pytest.raises(xmceval.DataError):
         xmceval.score("t.txt", "p.txt", k=1, metrics="P")
-    assert run("p.txt") == 1
-    assert capsys.readouterr().out.startswith(f"p.txt: not valid, score refuses it\n  error: {fault}")
+    code, out, _ = run("inspect", "p.txt")
+    assert code == 1
+    assert out.startswith(f"p.txt: not valid, score refuses it\n  error: {fault}")
 
 
-def test_a_missing_file_is_an_error(tmp_path, capsys):
-    assert run(tmp_path / "none") == 1
-    assert "no such file" in capsys.readouterr().err
+def test_a_missing_file_is_an_error(tmp_path, run):
+    code, _, err = run("inspect", tmp_path / "none")
+    assert (code, "no such file" in err) == (1, True)
 
 
-def test_files_that_belong_together_have_no_problems(made, capsys):
-    assert warnings_of(capsys, "t.txt", "p.txt", "--train", "t.txt")[1] == []
-    assert warnings_of(capsys, "t.txt", "p.txt") == (0, [], [])
+def test_files_that_belong_together_have_no_problems(made, run):
+    assert warnings_of(run, "t.txt", "p.txt", "--train", "t.txt")[1] == []
+    assert warnings_of(run, "t.txt", "p.txt") == (0, [], [])
 
 
 @pytest.mark.parametrize(
@@ -98,16 +90,17 @@ def test_files_that_belong_together_have_no_problems(made, capsys):
         (0, "are the rows of q.txt shuffled?"),
     ],
 )
-def test_shifted_labels_and_shuffled_rows_do_not_belong_together(made, rng, capsys, shift, question):
+def test_shifted_labels_and_shuffled_rows_do_not_belong_together(made, rng, run, shift, question):
     moved = np.roll(made[1], shift, axis=1) if shift else made[1][rng.permutation(400)]
     if shift:
         moved[:, 0 if shift > 0 else -1] = -np.inf
     write_matrix("q.txt", moved)
-    code, pair = pair_of(capsys, "t.txt", "q.txt")
+    code, pair = pair_of(run, "t.txt", "q.txt")
     assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
     assert pair["mistakes"][0].endswith(question)
-    assert run("t.txt", "q.txt") == 1
-    assert capsys.readouterr().out.startswith(
+    code, out, _ = run("inspect", "t.txt", "q.txt")
+    assert code == 1
+    assert out.startswith(
         f"t.txt: valid\nq.txt: valid\nt.txt and q.txt: do not belong together\n  error: {pair['mistakes'][0]}\n\n"
     )
 
@@ -128,7 +121,7 @@ def test_score_and_inspect_find_the_same_mistakes(made, rng):
         assert bool(expected) == (name in {"shuffled", "moved"})
 
 
-def test_swapped_files_with_whole_scores_do_not_belong_together(made, capsys):
+def test_swapped_files_with_whole_scores_do_not_belong_together(made, run):
     whole = np.where(made[1] > -np.inf, np.ceil(20 * made[1]), 0)
     write_matrix("q.txt", whole, "truth")
     report = xmceval.inspect(["q.txt", "t.txt"])
@@ -139,74 +132,74 @@ def test_swapped_files_with_whole_scores_do_not_belong_together(made, capsys):
     assert mistake.endswith(", and the scores are all 1: are truth and predictions swapped?")
 
 
-def test_a_header_of_another_number_of_labels_is_reported(made, capsys):
+def test_a_header_of_another_number_of_labels_is_reported(made, run):
     write_matrix("q.txt", made[1][:, :59])
     longest = int((made[1][:, :59] > -np.inf).sum(axis=1).max())
     warning = f"q.txt declares 59 columns, t.txt 60 labels, and the longest row has {longest} predictions"
-    code, faults, (line,) = warnings_of(capsys, "t.txt", "q.txt")
+    code, faults, (line,) = warnings_of(run, "t.txt", "q.txt")
     assert (code, faults, line) == (0, [], f"{warning}: do they belong to the same data set?")
     assert line in xmceval.score("t.txt", "q.txt", metrics="P").warnings
 
 
-def test_a_transposed_matrix_is_reported(made, capsys):
+def test_a_transposed_matrix_is_reported(made, run):
     write_matrix("q.txt", made[1].T.copy())
-    code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
+    code, faults, _ = warnings_of(run, "t.txt", "q.txt")
     fault = "t.txt has 400 rows, q.txt has 60 rows; one of them is transposed: rows are instances, columns are labels"
     assert (code, faults) == (1, [fault])
 
 
-def test_predictions_for_the_training_set_are_reported(made, capsys):
+def test_predictions_for_the_training_set_are_reported(made, run):
     write_matrix("small.txt", made[0][:300], "truth")
-    code, faults, _ = warnings_of(capsys, "small.txt", "p.txt", "--train", "t.txt")
+    code, faults, _ = warnings_of(run, "small.txt", "p.txt", "--train", "t.txt")
     assert (code, faults) == (
         1,
         ["small.txt has 300 rows, p.txt has 400 rows; the predictions are for the training instances"],
     )
-    code, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--train", "t.txt")
+    code, _, warnings = warnings_of(run, "t.txt", "p.txt", "--train", "t.txt")
     assert warnings == ["t.txt has as many rows and entries as the training labels: is it the training set?"]
 
 
-def test_training_labels_of_as_many_rows_or_as_many_entries_are_not_taken_for_the_truth(made, capsys):
+def test_training_labels_of_as_many_rows_or_as_many_entries_are_not_taken_for_the_truth(made, run):
     truth, _ = made
     fewer, shorter = truth.copy(), np.vstack([truth, np.zeros((1, 60))])
     fewer[np.nonzero(truth)[0][0]] = 0
     for training in (fewer, shorter):
         write_matrix("train.txt", training, "truth")
-        assert warnings_of(capsys, "t.txt", "p.txt", "--train", "train.txt") == (0, [], [])
+        assert warnings_of(run, "t.txt", "p.txt", "--train", "train.txt") == (0, [], [])
 
 
-def test_training_labels_of_another_set_are_reported(made, capsys):
+def test_training_labels_of_another_set_are_reported(made, run):
     write_matrix("other.txt", made[0][:300, :50], "truth")
-    _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--train", "other.txt")
+    _, _, warnings = warnings_of(run, "t.txt", "p.txt", "--train", "other.txt")
     assert warnings == ["the training file has 50 labels, t.txt has 60 labels: do they belong to the same data set?"]
 
 
-def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, capsys):
+def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, run):
     rows, labels = np.nonzero(made[1] > -np.inf)
     (tmp_path / "f.txt").write_text(f"{rows[0]} {labels[0]}\n{rows[9]} {labels[9]}\n")
-    _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--filter", "f.txt")
+    _, _, warnings = warnings_of(run, "t.txt", "p.txt", "--filter", "f.txt")
     assert warnings == ["the filter is not applied: it excludes 2 predictions of p.txt (hint: pass --filter to score)"]
 
 
-def test_a_label_beyond_the_truth_is_reported(made, capsys):
+def test_a_label_beyond_the_truth_is_reported(made, run):
     wide = np.hstack([np.full((400, 1), -np.inf), made[1]])
     write_matrix("q.txt", wide)
-    code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
+    code, faults, _ = warnings_of(run, "t.txt", "q.txt")
     assert (code, faults) == (1, ["q.txt declares 61 labels, but t.txt has 60 labels"])
     with open("q.txt") as file:
         rows = file.read().partition("\n")[2]
     with open("q.txt", "w") as file:
         file.write(rows)
-    code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
+    code, faults, _ = warnings_of(run, "t.txt", "q.txt")
     assert (code, faults) == (1, ["q.txt has label 60, outside 0..59 (t.txt has 60 labels; are the labels 1-based?)"])
 
 
-def test_an_extra_column_is_a_warning_as_in_score(made, capsys):
+def test_an_extra_column_is_a_warning_as_in_score(made, run):
     wide = np.where(made[1] > -np.inf, made[1] + 1, 0)
     save_npz("q.npz", csr_matrix(np.hstack([wide, np.ones((400, 1))])))
     warning = "q.npz: dropped 400 entries in extra column 60, beyond the 60 labels"
     assert warning in xmceval.score("t.txt", "q.npz", metrics="P").warnings
-    assert warnings_of(capsys, "t.txt", "q.npz") == (0, [], [warning])
+    assert warnings_of(run, "t.txt", "q.npz") == (0, [], [warning])
     assert xmceval.inspect("q.npz", kind="scores", n_labels=60).files[0].warnings == (warning,)
     assert xmceval.inspect("q.npz", kind="scores", n_labels=60).is_sound
     assert not xmceval.inspect("q.npz", kind="scores", n_labels=59).is_sound
@@ -227,14 +220,14 @@ def test_an_extra_column_is_a_warning_as_in_score(made, capsys):
         ("scores", "2 2\n0:.5 1:.2\n1:.5\n", 9, True),
     ],
 )
-def test_a_number_of_labels_is_compared_with_the_header_as_score_does(tmp_path, kind, text, n_labels, is_sound):
+def test_a_number_of_labels_is_compared_with_the_header_as_score_does(tmp_path, run, kind, text, n_labels, is_sound):
     (tmp_path / "f").write_text(text)
     (tmp_path / "scores").write_text("0:.5\n1:.5\n")
     (tmp_path / "truth").write_text("0,1\n1\n")
     pair = {"truth": ["f", "scores"], "scores": ["truth", "f"]}[kind]
-    file = inspect_file("f", kind=kind, n_labels=n_labels)
+    [file] = xmceval.inspect("f", kind=kind, n_labels=n_labels).files
     assert file.is_sound == is_sound
-    assert run("f", "--as", kind, "--n-labels", n_labels) == (0 if is_sound else 1)
+    assert run("inspect", "f", "--as", kind, "--n-labels", n_labels)[0] == (0 if is_sound else 1)
     if is_sound:
         xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
     else:
@@ -255,29 +248,29 @@ def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path):
     assert (pair.precision_at_1, pair.precision) == (0.5, 0.2)
 
 
-def test_real_files_are_sound_and_belong_together(realdata, capsys):
+def test_real_files_are_sound_and_belong_together(realdata, run):
     folder = realdata / "cs771_bonsai"
     files = folder / "tst_X_Y.txt.gz", folder / "score_mat.txt.gz", "--train", folder / "trn_X_Y.txt.gz"
-    assert run(*files, "-o", "json") == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(run("inspect", *files, "-o", "json")[1])
     assert [each["kind"] for each in document["files"]] == ["truth", "scores"]
     assert document["together"][0]["precision_at_1"] == pytest.approx(0.814)
     assert document["together"][0]["warnings"] == document["together"][0]["mistakes"] == []
 
 
-def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, capsys):
+def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, run):
     (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
-    assert run("js") == 1
-    lines = capsys.readouterr().out.splitlines()
+    code, out, _ = run("inspect", "js")
+    assert code == 1
+    lines = out.splitlines()
     assert lines[0] == "js: not valid, score refuses it"
     assert lines[1].startswith("  error: js:3: 'x' is a name, not a label id")
     assert lines[2:] == ["", "js", "  text, JSON lines, no header; no row could be read"]
 
 
-def test_what_cannot_be_parsed_has_no_statistics(tmp_path, capsys):
+def test_what_cannot_be_parsed_has_no_statistics(tmp_path, run):
     (tmp_path / "bad").write_text("0:1 x\n")
-    assert run("bad") == 1
-    out = capsys.readouterr().out
+    code, out, _ = run("inspect", "bad")
+    assert code == 1
     assert "no row could be read" in out
     assert "empty" not in out
     assert "rows ·" not in out
@@ -306,20 +299,19 @@ def test_files_of_fewer_labels_than_the_cutoff_are_compared():
     assert (report.pairs[0].precision_at_1, report.pairs[0].precision) == (1.0, 0.2)
 
 
-def test_the_same_file_twice_is_reported(made, capsys):
-    code, faults, warnings = warnings_of(capsys, "t.txt", "./t.txt")
+def test_the_same_file_twice_is_reported(made, run):
+    code, faults, warnings = warnings_of(run, "t.txt", "./t.txt")
     assert (code, faults) == (0, [])
     same, equal = warnings
     assert same == "t.txt and ./t.txt are the same file"
     assert equal.startswith("all scores of ./t.txt are equal or infinite in ")
 
 
-def test_ranks_are_not_called_values(tmp_path, capsys):
+def test_ranks_are_not_called_values(tmp_path, run):
     (tmp_path / "l").write_text("0,1,2\n1,2\n3\n")
-    assert run("l", "--as", "scores") == 0
-    assert "no values: ranks from 1 to 3, the highest for the first label of a row" in capsys.readouterr().out
-    assert run("l") == 0
-    out = capsys.readouterr().out
+    words = "no values: ranks from 1 to 3, the highest for the first label of a row"
+    assert words in run("inspect", "l", "--as", "scores")[1]
+    out = run("inspect", "l")[1]
     assert "read as truth: lists can be truth or predictions, and none has more than 10 labels" in out
     assert "no values: each label of a list counts 1" in out
     assert "best first" not in out
@@ -341,12 +333,10 @@ def test_files_and_pairs_are_values(made):
     assert str(report).splitlines()[-2] == "t.txt and p.txt"
 
 
-def test_the_command_prints_what_the_function_returns(made, capsys):
+def test_the_command_prints_what_the_function_returns(made, run):
     report = xmceval.inspect(["t.txt", "p.txt"], train="t.txt")
-    assert run("t.txt", "p.txt", "--train", "t.txt") == 0
-    assert capsys.readouterr().out == str(report)
-    assert run("t.txt", "p.txt", "--train", "t.txt", "-o", "json") == 0
-    assert capsys.readouterr().out == report.to_json()
+    assert run("inspect", "t.txt", "p.txt", "--train", "t.txt")[:2] == (0, str(report))
+    assert run("inspect", "t.txt", "p.txt", "--train", "t.txt", "-o", "json")[:2] == (0, report.to_json())
 
 
 def test_one_path_and_an_array_of_filter_pairs_are_accepted(made):
@@ -397,14 +387,6 @@ def test_a_file_that_is_not_sound_is_not_compared(made):
     report = xmceval.inspect(["t.txt", "bad.txt"])
     assert not report.is_sound
     assert "\nt.txt and bad.txt: not compared, as one of the files is not valid\n\n" in str(report)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_the_first_ten_faults_are_reported_for_any_number_of_threads(monkeypatch, threads):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 3)
-    bad = np.arange(60).reshape(60, 1) * [[1.0, np.nan]]
-    tally = tally_rows(as_scores(np.where(np.arange(60)[:, None] % 4, 1.0, bad)), Width(2, "n_labels is"), threads)
-    assert [fault.row for fault in sorted(tally.faults, key=lambda fault: fault.row)[:10]] == [*range(0, 40, 4)]
 
 
 def test_an_unknown_kind_is_refused(made):

@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from support.pieces import read_in_pieces
 
 from xmceval.inspection.file import COUNTS, LONG_ROW, Spread, spread_of_labels, spread_of_rows, tally_rows
-from xmceval.rows.matrices import source as matrices
-from xmceval.rows.matrices.source import MatrixSource
+from xmceval.rows.matrices.source import MatrixSource, as_scores
 from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.width import Width
 
@@ -67,7 +67,7 @@ def test_counts_are_those_of_plain_python(rows, threads):
 
 def test_labels_that_differ_are_no_duplicates_whatever_their_hashes(monkeypatch):
     """Each row is a block of its own, in which the first label has the first entry."""
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 1)
+    read_in_pieces(monkeypatch, entries=1)
     rows = [[(a, 0.5), (b, 0.5)] for a in range(30) for b in range(a)]
     assert tally_rows(source_of(rows), Width(), 1).counts["duplicates"] == 0
 
@@ -75,7 +75,7 @@ def test_labels_that_differ_are_no_duplicates_whatever_their_hashes(monkeypatch)
 def test_blocks_and_threads_do_not_matter(rng, monkeypatch):
     rows = [[(int(label), 1.5) for label in rng.permutation(N_LABELS)[: rng.integers(0, 5)]] for _ in range(200)]
     whole = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), 1)
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 7)
+    read_in_pieces(monkeypatch, entries=7)
     for threads in (1, 2, 5):
         parts = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), threads)
         assert parts.counts == whole.counts
@@ -99,3 +99,11 @@ def test_very_long_rows_share_a_slot_of_the_histogram(length):
     tally = tally_rows(source, Width(length, "rows has"), 1)
     assert tally.longest == length
     assert tally.row_lengths[min(length, LONG_ROW)] == 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_ten_faults_are_reported_for_any_number_of_threads(monkeypatch, threads):
+    read_in_pieces(monkeypatch, entries=3)
+    bad = np.arange(60).reshape(60, 1) * [[1.0, np.nan]]
+    tally = tally_rows(as_scores(np.where(np.arange(60)[:, None] % 4, 1.0, bad)), Width(2, "n_labels is"), threads)
+    assert [fault.row for fault in sorted(tally.faults, key=lambda fault: fault.row)[:10]] == [*range(0, 40, 4)]

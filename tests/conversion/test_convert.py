@@ -2,27 +2,18 @@
 
 import gzip
 import io
-import struct
-from itertools import pairwise
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.examples import examples
-from support.files import open_scores
+from support.pieces import read_in_pieces
 from support.strategies import cases, to_csr
 
 import xmceval
-from xmceval.cli.main import main
-from xmceval.conversion import convert as module
-from xmceval.errors import DataError, UsageError
-from xmceval.files.open import open_truth
-from xmceval.rows.block import Scratch
-from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices import source as matrices
-from xmceval.rows.matrices.source import as_scores, as_truth
-from xmceval.rows.width import Width
+from xmceval import DataError, UsageError
 
 NAMES = ["a.txt", "a", "a.npz", "a.npy", "a.txt.gz", "a.bz2", "a.txt.XZ", "a.TXT.zst"]
 INFINITE = st.sampled_from([float("inf"), float("-inf"), 0.0, -0.0])
@@ -46,20 +37,15 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(*words):
-    with pytest.raises(SystemExit) as leave:
-        main([str(word) for word in words])
-    return leave.value.code
+def bits_of(matrix):
+    """Return the ends of rows, the labels in their order and the bits of the values."""
+    return matrix.indptr.tolist(), matrix.indices.tolist(), matrix.data.astype(np.float64).tobytes()
 
 
-def rows_of(source):
-    """Return the rows of a source as lists of (label, bits of the value)."""
-    rows = []
-    for block in source.blocks():
-        indptr, indices, values = validated_scores(block, Scratch(), Width())
-        pairs = [(int(i), struct.pack("<d", v)) for i, v in zip(indices, values, strict=False)]
-        rows += [pairs[a:b] for a, b in pairwise(indptr)]
-    return rows
+def read(path, kind="scores"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+        return bits_of(xmceval.read(path, kind=kind))
 
 
 def skip_without_zstd(name):
@@ -94,7 +80,7 @@ def test_scores_of_every_type_come_back_from_every_form(tmp_path, name, kind):
         save_npz(tmp_path / "s.npz", scores)
         convert = xmceval.convert(tmp_path / "s.npz", tmp_path / name, kind="scores", force=True, threads=1)
         assert (convert.n_rows, convert.n_labels, convert.n_entries) == (*scores.shape, scores.nnz)
-        assert rows_of(open_scores(tmp_path / name).source) == rows_of(as_scores(scores))
+        assert read(tmp_path / name) == bits_of(scores)
 
     check()
 
@@ -109,7 +95,7 @@ def test_truth_comes_back_from_every_form(tmp_path, name):
         truth = matrix_of([dict(sorted(row.items())) for row in rows], np.float64)
         save_npz(tmp_path / "t.npz", truth)
         xmceval.convert(tmp_path / "t.npz", tmp_path / name, kind="truth", force=True, threads=1)
-        assert rows_of(open_truth(tmp_path / name).source) == rows_of(as_truth(truth))
+        assert read(tmp_path / name, "truth") == bits_of(truth)
 
     check()
 
@@ -148,9 +134,9 @@ def test_a_dense_array_has_zeros_where_nothing_is_true_and_else_minus_infinity(f
 
 def test_the_bytes_are_the_same_for_any_number_of_threads_and_run_of_rows(tmp_path, rng, monkeypatch):
     np.save(tmp_path / "s.npy", rng.standard_normal((300, 30)))
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
+    read_in_pieces(monkeypatch, entries=100)
     for threads, cells in ((1, 1 << 18), (2, 100), (4, 7)):
-        monkeypatch.setattr(module, "CELLS", cells)
+        read_in_pieces(monkeypatch, cells=cells)
         for ending in ("txt", "npz", "npy", "txt.gz"):
             xmceval.convert(tmp_path / "s.npy", tmp_path / f"{threads}.{ending}", kind="scores", threads=threads)
     for ending in ("txt", "npz", "npy"):
@@ -193,13 +179,15 @@ def test_a_file_is_converted_and_described(folder):
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_options_are_those_of_the_command(capfdbinary, options, text):
+def test_options_are_those_of_the_command(run, options, text):
     stream = io.BytesIO()
     xmceval.convert("p.txt", stream, **options)
     assert stream.getvalue().decode() == text
     words = {"top": "--top", "n_labels": "--n-labels"}
-    assert run("convert", "p.txt", "-", *(part for name in options for part in (words[name], options[name]))) == 0
-    assert capfdbinary.readouterr().out.decode() == text
+    assert run("convert", "p.txt", "-", *(part for name in options for part in (words[name], options[name])))[:2] == (
+        0,
+        text,
+    )
 
 
 def test_top_keeps_what_ranking_keeps(tmp_path, rng):
@@ -285,13 +273,12 @@ def test_endings_in_capitals_are_what_they_say(folder):
     for name, start in (("a.NPZ", b"PK"), ("a.TXT.GZ", b"\x1f\x8b"), ("a.BZ2", b"BZh"), ("a.XZ", b"\xfd7zXZ")):
         xmceval.convert("p.txt", name)
         assert (folder / name).read_bytes().startswith(start)
-        assert rows_of(open_scores(folder / name).source) == rows_of(open_scores(folder / "p.txt").source)
+        assert read(folder / name) == read(folder / "p.txt")
 
 
 @pytest.mark.usefixtures("folder")
-def test_verbose_reports_what_was_read_and_written(capsys):
-    assert run("convert", "p.txt", "q.txt", "-v") == 0
-    assert capsys.readouterr().err.splitlines()[-2:] == [
+def test_verbose_reports_what_was_read_and_written(run):
+    assert run("convert", "p.txt", "q.txt", "-v")[2].splitlines()[-2:] == [
         "note: p.txt: text, rows of idx:value, header '3 5'",
         "note: q.txt: 3 rows, 5 labels, 3 entries",
     ]
@@ -335,29 +322,28 @@ def test_real_predictions_go_through_every_format_and_come_back(tmp_path, realda
     last = realdata / name
     if not last.exists():
         pytest.skip("not in the data")
-    expected = rows_of(open_scores(last).source)
+    expected = read(last)
     for target in ["a.npz", "b.txt", "d.txt.gz", "e.npz", "f.txt.bz2"]:
         xmceval.convert(last, tmp_path / target)
         last = tmp_path / target
-        assert rows_of(open_scores(last).source) == expected, target
+        assert read(last) == expected, target
 
 
 def test_real_truth_of_every_layout_comes_back(tmp_path, realdata):
     names = ("bibtex/test.txt.gz", "cs771_bonsai/tst_data.y", "lf_amazontitles_131k/tst_X_Y.txt.gz")
     for name in names:
-        expected = rows_of(open_truth(realdata / name).source)
+        expected = read(realdata / name, "truth")
         for target in ("a.npz", "b.txt"):
             xmceval.convert(realdata / name, tmp_path / target, kind="truth", force=True)
-            assert rows_of(open_truth(tmp_path / target).source) == expected, name
+            assert read(tmp_path / target, "truth") == expected, name
 
 
-def test_real_files_of_names_are_converted_untouched(tmp_path, realdata):
+def test_real_files_of_names_are_converted_untouched(tmp_path, realdata, run):
     folder = realdata / "eurlex_attentionxml"
     options = ["--labels", folder / "labels.txt", "-q"]
-    assert run("convert", folder / "EUR-Lex_test_labels.txt", tmp_path / "t.txt", "--as", "truth", *options) == 0
-    assert run("convert", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", tmp_path / "p.npz", *options) == 0
-    expected = rows_of(open_truth(folder / "tst_X_Y.txt.gz").source)
-    assert [sorted(row) for row in rows_of(open_truth(tmp_path / "t.txt").source)] == [sorted(row) for row in expected]
+    assert run("convert", folder / "EUR-Lex_test_labels.txt", tmp_path / "t.txt", "--as", "truth", *options)[0] == 0
+    assert run("convert", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", tmp_path / "p.npz", *options)[0] == 0
+    assert read(tmp_path / "t.txt", "truth") == read(folder / "tst_X_Y.txt.gz", "truth")
     got = xmceval.score(tmp_path / "t.txt", tmp_path / "p.npz", k=[1, 5], metrics="P")
     same = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "attentionxml_tree0.txt.gz", k=[1, 5], metrics="P")
     assert dict(got) == dict(same)

@@ -11,10 +11,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import LABELS, PREDS, QRELS, RUN, SCORES, TRUTH, Stdin, matrix, plain, same_numbers, scored, write
+from support.files import (
+    LABELS,
+    LEGACY,
+    PREDS,
+    QRELS,
+    RUN,
+    SCORES,
+    TRUTH,
+    Stdin,
+    matrix,
+    plain,
+    same_numbers,
+    scored,
+    write,
+)
+from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.files.io import chunks
 
 NAMES = ["red shoes", "blue", "#green", "naïve", "tutu"]
 ONE_WORD = ["red_shoes", "blue", "#green", "naïve", "tutu"]
@@ -75,6 +89,9 @@ def named(names, rows, join):
 
 
 TRUTHS = {
+    "pairs": (lambda: write("x", TRUTH), {}),
+    "labels before features": (lambda: write("x", LEGACY), {}),
+    "JSON lines": (lambda: write("x", lines(json.dumps({"target_ind": row}) for row in ROWS)), {"n_labels": 5}),
     "ids below a header": (lambda: write("x", "4 5\n" + lines(", ".join(map(str, row)) for row in ROWS)), {}),
     "ids below three numbers": (lambda: write("x", "4 9 5\n" + lines(",".join(map(str, row)) for row in ROWS)), {}),
     "ids with text": (lambda: write("x", lines(",".join(map(str, row)) + "\tgirls" for row in ROWS)), {"n_labels": 5}),
@@ -104,10 +121,18 @@ TRUTHS = {
 }
 
 
+def packed(path):
+    """Return a file, and the same compressed; one of a pair has the other beside it."""
+    return (path, write("x.gz", gzip.compress(Path(path).read_bytes()))) if Path(path).exists() else (path,)
+
+
 @pytest.mark.parametrize("form", TRUTHS)
-def test_truth_in_every_form_scores_the_same(form):
+def test_truth_in_every_form_is_read_exactly_and_scores_the_same(form):
     make, options = TRUTHS[form]
-    same_numbers(scored(make(), **options))
+    for path in packed(make()):
+        same_numbers(scored(path, **options))
+        found = xmceval.read(path, kind="truth", **{"n_labels": 5, **options})
+        assert found.toarray().tolist() == dense().tolist()
 
 
 def with_names(names):
@@ -116,6 +141,12 @@ def with_names(names):
 
 PADDED = [[0, 1], [1, 2], [3, -1], [4, 3]]
 PREDICTIONS = {
+    "pairs": (lambda: write("x", PREDS), {}),
+    "omikuji": (lambda: write("x", lines("\t".join(f"{i} {s}" for i, s in row) for row in SCORED)), {}),
+    "fastText": (
+        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]} {s}" for i, s in row) for row in SCORED)),
+        {"labels": "words.txt"},
+    ),
     "omikuji, trailing blanks": (lambda: write("x", lines("\t".join(f"{i} {s} " for i, s in r) for r in SCORED)), {}),
     "ranked names": (lambda: write("x", named(ONE_WORD, [[0, 1], [1, 2], [3], [4, 3]], " ")), {"labels": "words.txt"}),
     "fastText ranks": (lambda: write("x", lines(" ".join(f"__label__{i}" for i, _ in row) for row in SCORED)), {}),
@@ -165,9 +196,19 @@ PREDICTIONS = {
 
 
 @pytest.mark.parametrize("form", PREDICTIONS)
-def test_predictions_in_every_form_score_the_same(form):
+def test_predictions_in_every_form_are_read_exactly_and_score_the_same(form):
     make, options = PREDICTIONS[form]
-    same_numbers(scored(preds=make(), **options))
+    for path in packed(make()):
+        same_numbers(scored(preds=path, **options))
+        found = xmceval.read(path, kind="scores", **{"n_labels": 5, **options})
+        assert (type(found), found.dtype, found.nnz) == (sp.csr_array, np.float64, 7)
+        if "rank" in form or "alone" in form:
+            assert [np.argsort(-row, kind="stable")[: (row > 0).sum()].tolist() for row in found.toarray()] == [
+                [label for label, _ in row] for row in SCORED
+            ]
+        else:
+            exact = np.float32 if "pair of" in form or form.startswith("npz of") else np.float64  # as SCORES are
+            assert found.toarray().astype(exact).tolist() == matrix().toarray().astype(exact).tolist()
 
 
 @pytest.mark.parametrize("form", ["dense npy", "scores alone"])
@@ -175,6 +216,8 @@ def test_dense_scores_rank_every_label(form):
     values = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
     name = "x.npy" if form == "dense npy" else "x-scores.npy"
     same_numbers(scored(preds=saved(name, values.astype(np.float32))))
+    found = xmceval.read(saved(name, values), kind="scores")
+    assert (found.nnz, found.toarray().tolist()) == (7, matrix().toarray().tolist())
 
 
 def zstd(content):
@@ -282,17 +325,11 @@ def test_faults_are_reported_together_the_first_ten_and_the_count():
     assert lines_[-1] == "12 rows are wrong; these are the first 10"
 
 
-def test_strict_makes_doubts_errors():
-    from click.testing import CliRunner
-
-    from xmceval.cli.main import cli
-
-    # Through the group: click keeps the help option of a command that was once run on its own, and that has no -h.
-    runner = CliRunner()
-    assert runner.invoke(cli, ["score", "t.txt", "p.txt", "-k", "1"]).exit_code == 0
-    strict = runner.invoke(cli, ["score", "t.txt", "p.txt", "-k", "1", "--strict"])
-    assert isinstance(strict.exception, xmceval.DataError)
-    assert "with --strict doubts are errors" in str(strict.exception)
+def test_strict_makes_doubts_errors(run):
+    assert run("score", "t.txt", "p.txt", "-k", "1")[0] == 0
+    code, out, err = run("score", "t.txt", "p.txt", "-k", "1", "--strict")
+    assert (code, out) == (1, "")
+    assert "with --strict doubts are errors" in err
 
 
 def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
@@ -321,10 +358,7 @@ def test_the_size_of_chunks_changes_nothing(form, size, monkeypatch):
     which, make, options = CHUNKED[form]
     made = make()
     expected = plain()
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
-    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.pairs"):
-        monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
-    monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
+    read_in_pieces(monkeypatch, text=size, entries=size, rows=2)
     same_numbers(scored(**{which: made}, **options), expected)
 
 

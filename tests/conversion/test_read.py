@@ -11,6 +11,11 @@ import xmceval
 from xmceval import DataError, UsageError, XmcevalWarning
 
 
+@pytest.fixture(autouse=True)
+def names(tmp_path):
+    (tmp_path / "names").write_text("a\nb\nc\nd\n")
+
+
 def save(name, content):
     Path(name).write_text(content)
 

@@ -128,52 +128,48 @@ def check_unused(home):
     assert (saved(home) if home.exists() else None) == before
 
 
-@on_posix
-@pytest.mark.parametrize("mode", [0o770, 0o720, 0o702, 0o1777])
-def test_a_folder_that_others_can_write_is_not_used(home, mode):
-    count_again(1)
-    [folder] = home.iterdir()
-    folder.chmod(mode)
-    check_unused(home)
-    folder.chmod(0o755)
-    count_again(0)
+def replace_by(link):
+    """Return a function that puts a link in place of the folder, to where it now is or to nowhere."""
+
+    def move(folder, _):
+        target = folder.rename(folder.parents[1] / "elsewhere") if link == "whole" else folder.parents[1] / "gone"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.symlink_to(target)
+
+    return move
+
+
+def refuse(*_):
+    raise OSError(30, "Read-only file system")
+
+
+UNUSED = {  # what is wrong with the folder
+    **{
+        f"others can write it, {mode:o}": lambda folder, _, mode=mode: folder.chmod(mode)
+        for mode in (0o770, 0o720, 0o702, 0o1777)
+    },
+    "it is of somebody else": lambda _, patch: patch.setattr(os, "geteuid", lambda: os.getuid() + 1),
+    "it is a link": replace_by("whole"),
+    "it is a link to nowhere": replace_by("dangling"),
+    "it is a file": lambda folder, _: (shutil.rmtree(folder), folder.touch()),
+    "that of all folders is a file": lambda folder, _: (shutil.rmtree(folder.parent), folder.parent.touch()),
+    "it cannot be written": lambda _, patch: patch.setattr(os, "access", lambda *_: False),
+    "its system is read-only": lambda _, patch: patch.setattr(os, "utime", refuse),
+    "the sources are in an archive": lambda _, patch: patch.setattr(compiling, "SOURCES", ""),
+}
 
 
 @on_posix
-def test_a_folder_of_somebody_else_is_not_used(home, monkeypatch):
-    count_again(1)
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    check_unused(home)
-
-
-def test_a_link_is_not_used(home, tmp_path):
+@pytest.mark.parametrize("wrong", UNUSED)
+def test_a_folder_that_others_could_write_or_nobody_can_is_not_used(home, monkeypatch, wrong):
     count_again(1)
     [folder] = home.iterdir()
-    shutil.move(folder, tmp_path / "elsewhere")
-    folder.symlink_to(tmp_path / "elsewhere")
-    check_unused(home)
-    (tmp_path / "elsewhere").rename(tmp_path / "gone")
-    check_unused(home)
-
-
-def test_a_file_in_place_of_the_folder_is_left_alone(home):
-    home.mkdir()
-    (home / f"xmceval-{compiling.digest()}").touch()
-    check_unused(home)
-    (home / f"xmceval-{compiling.digest()}").unlink()
-    home.rmdir()
-    home.touch()
-    check_unused(home)
-
-
-@pytest.mark.parametrize("name", ["access", "utime"])
-def test_a_folder_of_a_system_that_is_read_only_is_not_used(home, monkeypatch, name):
-    def refuse(*_):
-        raise OSError(30, "Read-only file system")
-
-    count_again(1)
-    monkeypatch.setattr(os, name, (lambda *_: False) if name == "access" else refuse)
-    check_unused(home)
+    with monkeypatch.context() as patch:
+        UNUSED[wrong](folder, patch)
+        check_unused(home)
+    if wrong.startswith("others"):
+        folder.chmod(0o755)
+        count_again(0)
 
 
 def test_numba_chooses_no_folder_itself(monkeypatch, tmp_path):
@@ -191,10 +187,8 @@ def test_no_setting_of_numba_chooses_another_folder(home, monkeypatch, name):
     assert saved(home) == []
 
 
-def test_an_archive_of_sources_has_no_folder(home, monkeypatch, tmp_path):
+def test_an_archive_of_sources_has_no_digest(tmp_path):
     assert compiling.digest_files(tmp_path / "a.zip" / "kernels") == ""
-    monkeypatch.setattr(compiling, "SOURCES", "")
-    check_unused(home)
 
 
 def test_the_folder_is_in_the_cache_of_the_user(monkeypatch, tmp_path):
@@ -223,16 +217,20 @@ DAMAGE = {
     "list": lambda content: pickle.dumps([1, 2]),
     "class": lambda content: b"cno_module\nno_class\n.",
     "version": lambda content: pickle.dumps(numba.__version__) + b"garbage",
+    "missing": None,
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_damaged_files_are_replaced(home, ending, damage):
+def test_damaged_and_missing_files_are_replaced(home, ending, damage):
     count_again(1)
     (home / "other").mkdir()
     [path] = home.rglob(f"*.{ending}")
-    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(DAMAGE[damage](path.read_bytes()))
     fresh = Kernel(count_up)
     assert fresh(3) == 4
     if not path.exists():  # numba itself replaces an index of another version
@@ -240,15 +238,6 @@ def test_damaged_files_are_replaced(home, ending, damage):
         count_again(1)
     count_again(0)
     assert len(list(home.iterdir())) == 2
-
-
-def test_missing_files_are_written_again(home):
-    for ending in ("nbc", "nbi"):
-        count_again(1)
-        [path] = home.rglob(f"*.{ending}")
-        path.unlink()
-    count_again(1)
-    count_again(0)
 
 
 @pytest.mark.parametrize("number", [13, 28, 30])

@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import zstandard
-from click.testing import CliRunner
 from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow import parquet
 from scipy import sparse
@@ -31,7 +30,6 @@ from support.webserver import Server
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.cli.main import cli, main
 from xmceval.files.io import remote
 from xmceval.files.io.paths import as_input
 from xmceval.files.shards import check_files, find_shards
@@ -278,13 +276,8 @@ def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
 # Outputs.
 
 
-def run(*arguments):
-    result = CliRunner().invoke(cli, [str(each) for each in arguments])
-    return result.exit_code, result.output, result.exception
-
-
 @pytest.mark.parametrize("name", ["q.txt", "q.npz", "q.txt.gz", "q.npy"])
-def test_conversions_are_written_to_stores(name, memory, local, files):
+def test_conversions_are_written_to_stores(name, run, memory, local, files):
     folder, _ = files
     assert run("convert", folder / "p.txt", f"memory://d/{name}", "--as", "scores")[0] == 0
     assert score("memory://d/truth.txt", f"memory://d/{name}") == local["p.txt"]
@@ -356,20 +349,19 @@ CODES = {"missing": 1, "wrong": 1, "usage": 2, "pipe": 2}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_credentials_are_never_written(command, small, memory, capsys):
+def test_credentials_are_never_written(command, small, memory, run):
     words = COMMANDS[command].replace("{", f"http://us3r:pa55word@127.0.0.1:{small.server_port}/")
     words = words.replace("}", f"?{SECRET}")
-    with pytest.raises(SystemExit) as end:
-        main(words.split())
-    written = "".join(capsys.readouterr())
-    assert end.value.code == CODES.get(command, 0), written
+    code, *streams = run(*words.split())
+    written = "".join(streams)
+    assert code == CODES.get(command, 0), written
     written += "".join(memory.cat_file(name).decode("latin-1") for name in memory.find("/o"))
     for secret in ("S3CR3T", "us3r", "pa55word"):
         assert secret not in written
     assert "Traceback" not in written
 
 
-def test_saved_rows_and_pages_are_read_again(memory, files, capsys):
+def test_saved_rows_and_pages_are_read_again(memory, files, run):
     folder = files[0]
     for name in ("p.txt", "dense.npy"):
         assert run("score", folder / "truth.txt", folder / name, "--save-rows", f"memory://o/{name}.rows.npz")[0] == 0
@@ -378,7 +370,7 @@ def test_saved_rows_and_pages_are_read_again(memory, files, capsys):
     assert json.loads(output)["systems"]
 
 
-def test_patterns_and_directories_of_stores_are_shards(memory, local, files):
+def test_patterns_and_directories_of_stores_are_shards(memory, local, files, run):
     lines = files[1]["p.txt"].split(b"\n", 1)[1].splitlines(keepends=True)
     for number, start in enumerate(range(0, N_ROWS, 40), 1):
         memory.pipe_file(f"/s/preds-{number}.txt", b"".join(lines[start : start + 40]))
@@ -431,10 +423,7 @@ def test_addresses_that_differ_in_their_query_are_different_files(server):
 
 
 def test_local_files_need_no_fsspec(files):
-    code = (
-        "import sys; from pathlib import Path; from xmceval.files.open import open_truth; "
-        "open_truth(sys.argv[1]); assert not {'fsspec', 'aiohttp'} & sys.modules.keys()"
-    )
+    code = "import sys, xmceval; xmceval.read(sys.argv[1]); assert not {'fsspec', 'aiohttp'} & sys.modules.keys()"
     subprocess.run([sys.executable, "-c", code, files[0] / "truth.txt"], check=True)
 
 

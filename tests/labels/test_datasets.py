@@ -5,20 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval import UsageError
-from xmceval.cli.main import cli
 from xmceval.labels import catalogue
 from xmceval.labels.catalogue import Sizes, datasets, find_dataset, hint_at_dataset, published
 
 ROWS = [(name, row) for name in datasets() for row in published(name)]
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, arguments)
 
 
 # The two files
@@ -272,24 +266,24 @@ def test_score_hints_at_a_set_that_was_not_named(bibtex):
 # The command
 
 
-def test_the_list_has_a_line_for_every_set():
-    lines = run("datasets").stdout.splitlines()
+def test_the_list_has_a_line_for_every_set(run):
+    lines = run("datasets")[1].splitlines()
     assert " ".join(lines[0].split()) == "DATASET TRAIN TEST LABELS POINTS/LABEL LABELS/POINT A B FILTER RESULTS"
     assert [line.split()[0] for line in lines[1 : len(datasets()) + 1]] == list(datasets())
     assert " ".join(lines[2].split()) == "LF-AmazonTitles-131K 294,805 134,835 131,073 5.15 2.29 0.6 2.6 yes 20"
 
 
-def test_every_set_can_be_shown():
-    result = run("datasets", *datasets())
-    assert result.exit_code == 0
-    assert all(f"{name}\n" in result.stdout for name in datasets())
+def test_every_set_can_be_shown(run):
+    code, out, _ = run("datasets", *datasets())
+    assert code == 0
+    assert all(f"{name}\n" in out for name in datasets())
 
 
-def test_json_has_the_list_without_and_one_set_with_results():
-    every = json.loads(run("datasets", "-o", "json").stdout)
+def test_json_has_the_list_without_and_one_set_with_results(run):
+    every = json.loads(run("datasets", "-o", "json")[1])
     assert every["schema"] == "xmceval/datasets/1"
     assert [entry["name"] for entry in every["datasets"]] == list(datasets())
     assert "published" not in every["datasets"][0]
-    (one,) = json.loads(run("datasets", "Bibtex", "-o", "json").stdout)["datasets"]
+    (one,) = json.loads(run("datasets", "Bibtex", "-o", "json")[1])["datasets"]
     assert (one["train"], one["a"], one["filter"]) == (4880, 0.55, "no")
     assert len(one["published"]) == 16

@@ -114,3 +114,11 @@ def test_numbers_that_would_be_rounded_are_refused(compressed):
             xmceval.read(name, kind="scores")
     sparse.save_npz("whole.npz", sparse.csr_matrix((values - 1, [0, 1, 2], [0, 1, 2, 3])), compressed=compressed)
     assert xmceval.read("whole.npz").data.tolist() == [2**53, 4, 5]
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_whole_numbers_of_no_entry_are_not_rounded(compressed, dtype):
+    sparse.save_npz("none.npz", sparse.csr_matrix((2, 3), dtype=dtype), compressed=compressed)
+    for kind in ("truth", "scores"):
+        assert xmceval.read("none.npz", kind=kind).toarray().tolist() == [[0, 0, 0]] * 2

@@ -266,8 +266,8 @@ def count_rounded(indptr: Int64, values: Float64) -> int:
 
 def is_wide(values: AnyArray) -> bool:
     """Return whether float64 would round some of the values, an array of any shape."""
-    if values.dtype.kind in "iu" and may_be_wide(values.dtype) and values.size:
-        return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
+    if values.dtype.kind in "iu" and may_be_wide(values.dtype):
+        return bool(np.max(values, initial=0) > 2**53) or bool(np.min(values, initial=0) < -(2**53))
     return may_be_wide(values.dtype)
 
 

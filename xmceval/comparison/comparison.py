@@ -42,9 +42,8 @@ DIFFERENCE_TYPES = {
 class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
-    The name of a system gives its Result: ``comparison["b"]["P@5"]``; of several runs, or of one of them. The
-    comparison is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
-    ``to_frame``, and drawn by ``plot``.
+    The name of a system gives its Result: ``comparison["b"]["P@5"]``; of several runs, or of one of them. Other forms
+    are ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and ``to_frame``; ``plot`` draws it.
 
     Attributes
     ----------
@@ -94,8 +93,8 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         if not isinstance(key, tuple) or len(key) != 3:
             example = next(iter(self.by_key), ("P@5", "b", "a"))
             raise KeyError(
-                f"{key!r} is neither one of the systems {listed(results)} nor a metric, a system and its baseline, such "
-                f"as {example!r}"
+                f"{key!r} is neither one of the systems {listed(results)} nor a metric, a system and its baseline, "
+                f"such as {example!r}"
             )
         metric, system, baseline = key
         measures = [difference.measure for difference in self.of_pair(system, baseline)]

@@ -5,8 +5,8 @@ And the names of the schemas of documents, ``xmceval/<kind>/<version>``: what wr
 
 VERSION = "0.1.0"
 
-SCORE_SCHEMA = "xmceval/score/2"
-COMPARE_SCHEMA = "xmceval/compare/2"
+SCORE_SCHEMA = "xmceval/score/3"
+COMPARE_SCHEMA = "xmceval/compare/3"
 BENCHMARK_SCHEMA = "xmceval/benchmark/3"
 INSPECT_SCHEMA = "xmceval/inspect/1"
 METRICS_SCHEMA = "xmceval/metrics/1"

@@ -80,7 +80,7 @@ def test_csv_is_long_and_exact(run):
 def test_json_has_its_spine(run):
     _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-m", "PSP", "-k", 5, "-o", "json")
     captured = json.loads(out)
-    assert captured["schema"] == "xmceval/score/2"
+    assert captured["schema"] == "xmceval/score/3"
     assert (captured["n_instances"], captured["n_labels"], captured["n_true"]) == (500, 300, 1665)
     assert captured["empty_rows"] == {"number": 6, "treated_as": "zero"}
     known = {"a": 0.55, "b": 1.5, "n": 1000, "source": "trn_X_Y.txt", "from_truth": False}

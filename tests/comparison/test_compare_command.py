@@ -85,7 +85,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
     code, out, _ = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none")
     document = json.loads(out)
     assert code == 0
-    assert document["schema"] == "xmceval/compare/2"
+    assert document["schema"] == "xmceval/compare/3"
     assert [each["name"] for each in document["systems"]] == ["model_a", "model_b"]
     how = {"against": None, "test": "t", "adjust": "none", "adjust_over": "metric", "resamples": 10_000, "seed": 0}
     assert {name: document[name] for name in how} == how

@@ -43,7 +43,8 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
     The name of a system gives its Result: ``comparison["b"]["P@5"]``; of several runs, or of one of them. Other forms
-    are ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and ``to_frame``; ``plot`` draws it.
+    are ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and ``to_frame``; a picture is
+    drawn by ``plot``.
 
     Attributes
     ----------

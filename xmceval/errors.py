@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,17 @@ T = TypeVar("T")
 
 JOINER = "\u200d"  # of several emoji into one
 
+# At the end of a message: "... (hint: pass n_labels)", or "... (3 such rows; hint: pass n_labels)".
+_HINT = re.compile(r"(?: \(|; )hint: (?P<hint>.*)\)\Z", re.DOTALL)
+
+
+def split_hint(message: str) -> tuple[str, str]:
+    """Return what a message says is wrong, and what it says to do: its hint, empty if there is none."""
+    found = _HINT.search(message)
+    if found is None:
+        return message, ""
+    return message[: found.start()] + ")" * found[0].startswith("; "), found["hint"]
+
 
 class XmcevalError(ValueError):
     """Base of every error that xmceval raises on purpose; the command line ends with exit code 1.
@@ -25,7 +37,17 @@ class XmcevalError(ValueError):
     *lines : str
         Each mistake, on a line of its own. What names of files and texts of others may hold, such as line breaks and
         the control characters of terminals, is escaped.
+
+    Attributes
+    ----------
+    hint : str
+        What to do, apart from the message, which ends with it: ``... (hint: pass n_labels)``. Of several mistakes each
+        hint is on a line of its own; empty if there is none.
     """
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*lines)
+        self.hint = "\n".join(dict.fromkeys(hint for line in lines if (hint := split_hint(str(line))[1])))
 
     def __str__(self) -> str:
         return "\n".join(escaped(str(line)) for line in self.args)

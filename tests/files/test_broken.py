@@ -191,7 +191,7 @@ BROKEN_PAIRS = {
     "shapes": (LABELS[:, :1], SCORES, "r-labels.npy has shape (4, 1), but r-scores.npy has shape (4, 2); expected the same"),
     "rows": (LABELS[:3], SCORES[:3], "t.txt has 4 rows, r-labels.npy has 3 rows; they must be of the same instances"),
     "names": (LABELS.astype(object), SCORES, "r-labels.npy: has label names, not ids (hint: pass labels=, with one name per line)"),
-    "nan": (LABELS, SCORES * np.nan, "r-labels.npy row 0: the score value of label 0 is NaN; expected a number"),
+    "nan": (LABELS, SCORES * np.nan, "r-labels.npy row 0: the score value of label 0 is NaN; expected a number (4 such rows)"),
     "negative": (LABELS - 1, SCORES, "r-labels.npy row 2: label -2 is negative; labels are 0-based column numbers"),
 }  # fmt: skip
 

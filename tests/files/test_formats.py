@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import pickle
 import sys
 from pathlib import Path
 
@@ -315,14 +316,17 @@ def test_names_without_a_list_of_names_ask_for_one():
     refused("hint: pass labels=", preds="m")
 
 
-def test_faults_are_reported_together_the_first_ten_and_the_count():
+def test_faults_are_reported_together_one_line_per_kind():
     rows = [f"{i}:x" if i % 2 else f"{i}:0.5 {i}:0.5" for i in range(12)]
     preds = write("x", "14 20\n0:1\n" + lines(rows) + "0:1\n")
     with pytest.raises(xmceval.DataError) as caught:
         xmceval.score(write("y", "14 20\n" + "0:1\n" * 14), preds, k=1, metrics=["P"])
-    lines_ = str(caught.value).split("\n")
-    assert [line.split(":")[1] for line in lines_[:-1]] == [str(i) for i in range(3, 13)]
-    assert lines_[-1] == "12 rows are wrong; these are the first 10"
+    hint = "pass duplicates='max' to count its largest value"
+    assert str(caught.value).split("\n") == [
+        f"x:3: label 0 appears twice in this row; a label has one score (6 such rows; hint: {hint})",
+        "x:4: expected a number after the colon, found '1:x' (6 such rows)",
+    ]
+    assert caught.value.hint == pickle.loads(pickle.dumps(caught.value)).hint == hint
 
 
 def test_strict_makes_doubts_errors(run):

@@ -88,13 +88,19 @@ def test_every_faulty_row_is_named_once_in_order(monkeypatch, entries, threads):
     assert [line.partition(":")[0] for line in lines] == places
 
 
-@pytest.mark.parametrize("n_wrong", [10, 11])
-def test_ten_faulty_rows_are_named_and_more_are_counted(n_wrong):
-    y_true = np.eye(15)
+@pytest.mark.parametrize("n_wrong", [2, 3, 4, 11])
+def test_three_faults_of_one_kind_are_named_and_more_are_one_line_with_their_number(n_wrong):
+    y_true, y_score = np.eye(15), np.ones((15, 15))
     y_true[15 - n_wrong :, 0] = -2
-    lines = lines_of(1, y_true=y_true, y_score=np.ones((15, 15)))
-    assert [line.partition(":")[0] for line in lines[:10]] == [f"y_true row {15 - n_wrong + i}" for i in range(10)]
-    assert lines[10:] == ["11 rows are wrong; these are the first 10"][: n_wrong - 10]
+    y_score[1, 3] = np.nan  # of another kind
+    first, *lines = lines_of(1, y_true=y_true, y_score=y_score)
+    assert first.startswith("y_score row 1: ")
+    if n_wrong <= 3:
+        assert [line.partition(":")[0] for line in lines] == [f"y_true row {15 - n_wrong + i}" for i in range(n_wrong)]
+    else:
+        [line] = lines
+        assert line.startswith(f"y_true row {15 - n_wrong}: the truth value of label 0 is -2, negative")
+        assert line.endswith(f" ({n_wrong} such rows)")
 
 
 @every_cut
@@ -137,9 +143,26 @@ def test_stored_zeros_of_all_blocks_are_counted_and_are_no_labels(monkeypatch, e
 
 def test_fractions_in_many_rows_are_one_line():
     y_true = np.eye(15)
-    y_true[3:, 0] = 0.5
+    y_true[3:, 0] = 0.7
     [line] = lines_of(1, y_true=y_true, y_score=np.ones((15, 15)))
     assert line == (
-        "y_true row 3: the truth value of label 0 is 0.5, a fraction; expected 1 or a whole grade "
+        "y_true row 3: the truth value of label 0 is 0.7, a fraction; expected 1 or a whole grade "
         "(12 such rows: are truth and predictions swapped?)"
     )
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_halves", [3, 9])
+def test_half_stars_have_a_hint_and_most_fractions_decide_whether_inputs_look_swapped(n_halves, n_threads):
+    y_true, y_score = np.eye(15), np.random.default_rng(0).random((15, 15))
+    y_true[3:, 0] = 0.7
+    y_true[3 : 3 + n_halves, 0] = 3.5
+    [line] = lines_of(n_threads, y_true=y_true, y_score=y_score)
+    if n_halves < 6:
+        assert line.endswith(" (12 such rows: are truth and predictions swapped?)")
+    else:
+        assert "such rows; hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or" in line
+    halves = np.where(y_true > 1, y_true, 0)  # done as the hint says: the values are those of ratings in other units
+    doubled, tenfold = (xmceval.score(halves * n, y_score, metrics="nDCG", k=3)["nDCG@3"] for n in (2, 20))
+    assert doubled == pytest.approx(tenfold, rel=1e-12)
+    assert xmceval.score(halves >= 3, y_score, metrics="nDCG", k=3)["nDCG@3"] > 0

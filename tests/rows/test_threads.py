@@ -101,9 +101,7 @@ def test_a_row_is_worked_on_a_few_times_however_many_rows_are_wrong(wrong, stage
                     raise Fault(row, f"row {row} is wrong")
 
     message = message_of(engine.each_block, (each for each in [Rows(0, 500)]), Scratch, work, 1, all_faults=True)
-    listed = [f"row {row} is wrong" for row in wrong[:10]]
-    total = [f"{len(wrong):,} rows are wrong; these are the first 10"] if len(wrong) > 10 else []
-    assert message.splitlines() == listed + total
+    assert message == f"row {wrong[0]} is wrong" + (f" ({len(wrong):,} such rows)" if len(wrong) > 1 else "")
     assert n_worked <= stages * 500 * 11  # the halves of halves of 500 rows, and the whole block before them
 
 

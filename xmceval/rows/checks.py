@@ -9,6 +9,7 @@ from xmceval.kernels.rows import checks as kernels
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
 
+HALVES = "hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or only those of 4 and more"
 LARGEST_GRADE = 2.0**40
 LARGEST_EXPONENT = 40.0  # the largest grade where gains are 2^grade - 1
 
@@ -73,7 +74,10 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
     else:
         problem = _PROBLEMS[code].format(label=names.label, value=float(rows.values[max(entry, 0)]), kind=kind)
-    doubt = "are truth and predictions swapped?" if code == kernels.FRACTION else ""
+    doubt = ""
+    if code == kernels.FRACTION:
+        are_ratings = rows.values[entry] > 1 and 2 * rows.values[entry] % 1 == 0
+        doubt = HALVES if are_ratings else "are truth and predictions swapped?"
     if code == kernels.NEGATIVE and rows.values[max(entry, 0)] == -1:
         doubt = "does -1 mean false? then pass 0"
     return Fault(block.first_row + row, f"{place}: {problem}", doubt)

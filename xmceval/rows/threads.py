@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
@@ -12,7 +13,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Generic, TypeVar, cast
 
-from xmceval.errors import DataError, Fault, UsageError, as_here
+from xmceval.errors import DataError, Fault, UsageError, as_here, split_hint
 from xmceval.rows.block import Block, Scratch
 
 Progress = Callable[[int], None]
@@ -20,8 +21,12 @@ Item = TypeVar("Item")
 State = TypeVar("State")
 Payload = TypeVar("Payload")
 
-REPORTED = 10  # faults in a message
+REPORTED = 10  # lines of a message
+LISTED = 3  # faults of one kind in lines of their own
 COUNTED = 1000  # reading stops when this many have been found
+
+# What differs between faults of one kind: words between quotes, and numbers, also those of lines and shards.
+_DETAILS = re.compile(r"""'[^']*'|"[^"]*"|[-+]?\d[\d.,e+-]*""")
 
 
 def default_threads() -> int:
@@ -173,16 +178,35 @@ def _further_faults(state: State, item: Item, work: Callable[[State, Item], None
 
 
 def as_error(faults: Sequence[Fault]) -> DataError:
-    """Report one fault, or the first ten and how many there are; faults of one doubt are one line."""
-    ordered = sorted(faults, key=lambda fault: fault.row)
-    number = f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
-    first = ordered[0]
-    if len(faults) > 1 and first.doubt and all(each.doubt == first.doubt for each in faults):
-        return DataError(f"{first.message} ({number} such rows: {first.doubt.removeprefix('hint: ')})")
-    messages = [str(fault) for fault in ordered[:REPORTED]]
-    if len(faults) > REPORTED:
-        messages.append(f"{number} rows are wrong; these are the first {REPORTED}")
+    """Report faults in the order of rows; a kind of many rows, or one with a doubt, is one line with their number."""
+    kinds: dict[str, list[Fault]] = {}
+    for fault in sorted(faults, key=lambda fault: fault.row):
+        kinds.setdefault(_DETAILS.sub("", fault.message), []).append(fault)
+    shown = list[tuple[int, str]]()
+    for kind in kinds.values():
+        if len(kind) > LISTED or (kind[0].doubt and len(kinds) == 1):
+            shown.append((kind[0].row, _report_together(kind)))
+        else:
+            shown += [(fault.row, str(fault)) for fault in kind]
+    messages = [message for _, message in sorted(shown, key=itemgetter(0))]
+    if len(messages) > REPORTED:
+        messages[REPORTED:] = [f"{_count(faults)} rows are wrong; these are the first {REPORTED}"]
     return DataError(*messages)
+
+
+def _report_together(faults: Sequence[Fault]) -> str:
+    """Return the message of the first of some faults of one kind, with their number."""
+    first = faults[0]
+    if len(faults) == 1:
+        return str(first)
+    message, hint = split_hint(first.message)
+    (doubt, _), *_ = Counter(f"hint: {hint}" if hint else fault.doubt for fault in faults).most_common(1)
+    mark = "; " if doubt.startswith("hint: ") else ": " if doubt else ""
+    return f"{message} ({_count(faults)} such rows{mark}{doubt})"
+
+
+def _count(faults: Sequence[Fault]) -> str:
+    return f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
 
 
 class _Running:

@@ -145,6 +145,10 @@ FORMS = {
     "coo": lambda scores: to_csr(scores).tocoo(),
     "sparse tensor": to_sparse_tensor,
     "pair": to_pair,
+    "lists of pairs": lists_of,
+    "lists of dicts": lambda scores: [dict(row) for row in lists_of(scores)],
+    "pair of ragged lists": lambda scores: unzipped(lists_of(scores)),
+    "scores before labels": lambda scores: unzipped(lists_of(scores))[::-1],
     "text": to_text,
     "json": to_json,
     "npz": to_npz,
@@ -953,3 +957,75 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
     text.to_parquet("p.parquet")
     for named in (text, "p.parquet"):
         assert dict(xmceval.score("t.txt", named, **options)) == dict(xmceval.score("t.txt", "words", **options))
+
+
+ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]
+INDICATORS = np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 1, 1]])
+
+
+def unzipped(rows):
+    return tuple([[cell[i] for cell in row] for row in rows] for i in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("read", "y_score"),
+    {
+        "tuples": (2 / 3, ROWS),
+        "lists of lists, as JSON has them": (2 / 3, [list(map(list, row)) for row in ROWS]),
+        "two rows": (1 / 2, ROWS[:2]),
+        "two rows of lists": (1 / 2, unzipped(ROWS[:2])),
+        "two rows of tuples": (1 / 2, tuple([tuple(row) for row in part] for part in unzipped(ROWS[:2]))),
+        "two rows of whole scores": (1 / 2, ([(2, 4), (3, 1)], [(9, 5), (8, 7)])),
+        "labels of numpy": (2 / 3, [[(np.int64(label), np.float32(score)) for label, score in row] for row in ROWS]),
+        "an empty row": (1 / 3, [ROWS[0], [], []]),
+        "dicts of whole scores": (1 / 3, [{2: 3, 4: 1}, {}, {}]),
+        "padding": (2 / 3, ([[2, -1], [3], [4]], [[0.1, 0.0], [0.8], [0.1]])),
+    }.values(),
+)
+def test_labels_with_scores_in_lists_are_read_as_other_libraries_return_them(read, y_score):
+    n_rows = 2 if read == 1 / 2 else 3
+    options = {"metrics": "P", "k": 1, "n_labels": 5}
+    assert xmceval.score(INDICATORS[:n_rows], y_score, **options)["P@1"] == pytest.approx(read)
+    evaluator = xmceval.Evaluator(**options)
+    evaluator.update(INDICATORS[:n_rows], y_score)
+    assert evaluator.result()["P@1"] == pytest.approx(read)
+
+
+@pytest.mark.parametrize(
+    ("y_score", "problem", "mended"),
+    {
+        "a pair as a list": (
+            [[[2, 4, 0], [3, 1], [4]], [[0.9, 0.5, 0.2], [0.8, 0.7], [0.6]]],
+            r"rows of different lengths .*lists of \(label, score\)",
+            lambda value: [list(zip(*row, strict=True)) for row in zip(*value, strict=True)],
+        ),
+        "arrays": (
+            [np.array(row) for row in ROWS],
+            r"of arrays of label and score pass \(\[row\[:, 0\].astype\(int\) for row in y_score\], \[row\[:, 1\] for",
+            lambda value: ([row[:, 0].astype(int) for row in value], [row[:, 1] for row in value]),
+        ),
+        "an array": (
+            np.array(ROWS),
+            r"shape \(3, 2, 2\) \(hint: .* pass \(y_score\[..., 0\].astype\(int\), y_score\[..., 1\]\)\)",
+            lambda value: (value[..., 0].astype(int), value[..., 1]),
+        ),
+        "names": (
+            ([["__label__2", "__label__4"]] * 3, [[0.9, 0.5]] * 3),
+            r"y_score\[0\]: expected numbers, got text, as names of labels are \(hint: .*\{row: \{name: value\}\}",
+            None,
+        ),
+        "too few scores": (
+            ([[2, 4], [3, 1], [4]], [[0.9, 0.5], [0.8], [0.6]]),
+            r"y_score\[0\]\[1\] has 2 labels, but y_score\[1\]\[1\] has 1 score; expected a score for each label",
+            None,
+        ),
+        "fractions": (([[1.5], [1, 2], [2]], [[0.9], [0.5, 0.3], [0.2]]), "is read as ids of labels, but some", None),
+    }.values(),
+)
+def test_labels_with_scores_in_other_forms_are_refused_with_the_lines_that_change_them(y_score, problem, mended):
+    options = {"metrics": "P", "k": 1}
+    with pytest.raises(DataError, match=problem) as error:
+        xmceval.score(INDICATORS, y_score, **options)
+    assert "inhomogeneous" not in str(error.value)
+    if mended is not None:
+        assert xmceval.score(INDICATORS, mended(y_score), **options)["P@1"] == pytest.approx(2 / 3)

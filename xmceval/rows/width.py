@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xmceval.errors import DataError, argument, counted
 
 if TYPE_CHECKING:
@@ -72,9 +74,16 @@ class Width:
 
 
 def hint_at_classes(scores: Source) -> str:
-    """Return a hint about the output of `predict_proba` of many classifiers, if scores have two columns."""
+    """Return a hint about arrays of two columns: the probabilities of classes, or labels and their scores."""
     if scores.n_labels != 2 or scores.files():
         return ""
+    first = getattr(scores, "shards", (scores,))[0]
+    cells = next((piece.values[:] for piece in getattr(first, "pieces", ())), np.empty(0))
+    if cells.ndim == 2 and cells.size and (cells[:, 0] % 1 == 0).all() and cells[:, 0].max() > 1:
+        return (
+            " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
+            "in y_score]))"
+        )
     return (
         " (hint: of the list of arrays [n_rows, 2] that predict_proba returns, pass numpy.column_stack([p[:, 1] for p "
         "in y_score]))"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, ValuesView
-from itertools import chain
+from itertools import chain, zip_longest
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, counted
 from xmceval.rows.block import AnyArray
-from xmceval.rows.matrices.storage import BY_NAME, Csr
+from xmceval.rows.matrices.storage import BY_NAME, Csr, check_dtype
 from xmceval.rows.matrices.tensors import as_array
 
 _ROW_TYPES = (list, tuple, set, frozenset, range)
@@ -43,8 +44,11 @@ def find_pair(values: Any, name: str) -> Pair | None:
     """Find out which of two arrays has the labels and which their scores, if the values are such a pair.
 
     The tuple that ``torch.topk`` returns names its parts; of others the one with integers has the labels. Where both
-    have integers, arrays of numpy are labels and scores in this order.
+    have integers, arrays of numpy are labels and scores in this order. Rows of (label, score), or of {label: score},
+    are such a pair too.
     """
+    if (parts := _split_scored(values)) is not None:
+        return Pair(*parts, name, name)
     if not isinstance(values, (tuple, list)) or len(values) != 2:
         return None
     if hasattr(values, "values") and hasattr(values, "indices"):
@@ -64,6 +68,51 @@ def find_pair(values: Any, name: str) -> Pair | None:
             "(hint: pass (labels, scores) with scores as floats, or what topk returned as it is)"
         )
     return Pair(values[0], values[1], *names)
+
+
+def _split_scored(rows: Any) -> tuple[list[Any], list[Any]] | None:
+    """Return the labels and the scores of each row, if rows are lists of (label, score) or dicts of scores by label."""
+    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, (list, tuple, dict)) for row in rows):
+        return None
+    first = next((row for row in rows if row), ())
+    if not isinstance(first, dict) and not (first and isinstance(first[0], (list, tuple))):
+        return None
+    pairs = [row.items() if isinstance(row, dict) else row for row in rows]
+    if any(not isinstance(pair, (list, tuple)) or len(pair) != 2 for row in pairs for pair in row):
+        return None
+    labels, scores = ([[pair[part] for pair in row] for row in pairs] for part in (0, 1))
+    if not all(isinstance(label, (Integral, str)) for row in labels for label in row):
+        return None
+    if not all(isinstance(score, Real) for row in scores for score in row):
+        return None
+    # A pair of nested lists, two labels and two scores per row, has the same shape as two rows of pairs.
+    is_clear = isinstance(first, dict) or any(not isinstance(score, Integral) for row in scores for score in row)
+    return (labels, scores) if is_clear else None
+
+
+def join_lists(pair: Pair) -> Csr | None:
+    """Join the labels and scores of rows that need not have the same length; None of arrays. Label -1 is padding."""
+    if not all(isinstance(rows, (list, tuple)) for rows in (pair.labels, pair.scores)):
+        return None
+    if not all(isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1 for row in (*pair.labels, *pair.scores)):
+        return None
+    lengths, others = [len(row) for row in pair.labels], [len(row) for row in pair.scores]
+    if len({*lengths, *others}) < 2 and pair.labels_name != pair.scores_name:
+        return None
+    for row, (n_labels, n_scores) in enumerate(zip_longest(lengths, others, fillvalue=0)):
+        if n_labels != n_scores:
+            raise DataError(
+                f"{pair.labels_name}[{row}] has {counted(n_labels, 'label')}, but {pair.scores_name}[{row}] has "
+                f"{counted(n_scores, 'score')}; expected a score for each label"
+            )
+    labels, scores = _concatenate(pair.labels, pair.labels_name), _concatenate(pair.scores, pair.scores_name)
+    if labels is None or scores is None:
+        return None
+    check_dtype(labels.dtype, pair.labels_name)
+    check_dtype(scores.dtype, pair.scores_name)
+    owners, is_kept = np.repeat(np.arange(len(lengths)), lengths), labels != -1
+    indptr = np.searchsorted(owners[is_kept], np.arange(len(lengths) + 1))
+    return Csr(indptr, as_ids(labels, pair.labels_name)[is_kept], scores[is_kept], are_scores=True)
 
 
 def is_pair(values: Any, name: str) -> bool:
@@ -145,7 +194,8 @@ def _is_integer(values: Any) -> bool:
     try:
         dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
     except ValueError:  # rows of different lengths
-        return False
+        joined = _concatenate(values, "")
+        return joined is not None and joined.dtype.kind in "iu"
     return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
 
 

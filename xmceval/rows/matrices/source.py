@@ -14,7 +14,7 @@ from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
-from xmceval.rows.matrices.lists import Pair, as_ids, as_list, find_lists, find_pair, is_pair, refuse_sets
+from xmceval.rows.matrices.lists import Pair, as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import (
     Csr,
@@ -293,6 +293,10 @@ def as_scores(
 
 
 def _wrap_pair(pair: Pair) -> MatrixSource:
+    lists = join_lists(pair)
+    if lists is not None:
+        dtype, reading = lists.values.dtype, "lists of ids of labels and of their scores"
+        return MatrixSource(pair.labels_name, lists.n_rows, None, [lists], is_exact=False, dtype=dtype, reading=reading)
     ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
     if ids.dtype.kind not in "iu":
         raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")

@@ -55,7 +55,8 @@ def name_of(dtype: np.dtype[Any]) -> str:
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse types that are not numbers."""
     if dtype.kind not in "biuf" and dtype != BFLOAT16:
-        raise DataError(f"{name}: expected numbers, got dtype {dtype}{BY_NAME if dtype.kind == 'U' else ''}")
+        kind = f"text, as names of labels are{BY_NAME}" if dtype.kind == "U" else f"dtype {dtype}"
+        raise DataError(f"{name}: expected numbers, got {kind}")
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,8 @@ def as_values(values: Any, name: str) -> Any:
     if len(taken.shape) != 2:
         is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
+        if taken.shape[2:] == (2,):
+            hint = f" (hint: of a label and its score in each pass ({name}[..., 0].astype(int), {name}[..., 1]))"
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}{hint}")
     if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
         raise DataError(f"{name}: {hint}")
@@ -256,9 +258,14 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     except DataError:
         raise
     except ValueError as error:
-        raise DataError(f"{name}: expected a matrix, got rows of different lengths ({error})") from None
+        raise DataError(
+            f"{name}: expected a matrix, got rows of different lengths (hint: these can be lists of label ids, and as "
+            "predictions lists of (label, score))"
+        ) from error
     except (TypeError, RuntimeError) as error:
-        raise DataError(f"{name}: cannot be read as an array ({_first_line(error)})") from None
+        raise DataError(
+            f"{name}: a {type(values).__name__} cannot be read as an array (hint: pass one of numpy)"
+        ) from error
 
 
 def _with_known_dtype(array: AnyArray) -> AnyArray | BFloat16Matrix:

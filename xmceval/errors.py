@@ -184,9 +184,15 @@ def argument(name: str, value: str | float | bool = "", *, kind: str = "") -> st
     return f"{name}={value!r}" if value != "" else f"{name}=" if kind else name
 
 
-def missing_package(purpose: str, package: str, extra: str) -> DataError:
+def missing_package(purpose: str, package: str) -> DataError:
     """Return the error of a package that is not installed, with the command that installs it."""
-    return DataError(f"{purpose} needs the package {package} (hint: pip install 'xmceval[{extra}]')")
+    return DataError(f"{purpose} needs the package {package} (hint: pip install {package})")
+
+
+def missing_module(module: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return the error of a module of ours that cannot be imported without a package, with what installs it."""
+    package = str(error.name).partition(".")[0]
+    return ModuleNotFoundError(str(missing_package(module, package)), name=error.name)
 
 
 def listed(choices: Iterable[object], last: str = "") -> str:

@@ -70,4 +70,4 @@ def test_without_matplotlib_nothing_is_read(run, monkeypatch):
     monkeypatch.setattr(pictures, "find_spec", lambda name: None)
     found = run("score", "missing.txt", "missing.txt", "--plot", "x.svg")
     assert found[:2] == (1, "")
-    assert found[2] == "Error: drawing pictures needs the package matplotlib (hint: pip install 'xmceval[plot]')\n"
+    assert found[2] == "Error: drawing pictures needs the package matplotlib (hint: pip install matplotlib)\n"

@@ -266,10 +266,11 @@ def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
     fsspec.register_implementation("needy", "nosuchpackage.System", clobber=True, errtxt="Install it")
     with pytest.raises(DataError, match=r"needy://x: the protocol 'needy' needs the package nosuchpackage \(hint: pip"):
         score("needy://x", "y")
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    with pytest.raises(DataError, match=r"'https' needs the package aiohttp \(hint: pip install aiohttp\)"):
+        score("https://b/x", "y")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(
-        DataError, match=r"s3://b/x: remote files need the package fsspec \(hint: pip install 'xmceval\["
-    ):
+    with pytest.raises(DataError, match=r"s3://b/x: remote files need the package fsspec \(hint: pip install fsspec\)"):
         score("s3://b/x", "s3://b/x")
 
 

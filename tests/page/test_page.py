@@ -267,5 +267,5 @@ def test_markup_escapes_whatever_is_not_markup():
 
 def test_matplotlib_is_needed_and_named(one, monkeypatch):
     monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
-    with pytest.raises(xmceval.DataError, match=r"pip install 'xmceval\[plot\]'"):
+    with pytest.raises(xmceval.DataError, match=r"pip install matplotlib"):
         render_page([one])

@@ -139,7 +139,7 @@ def test_a_frame_of_differences_has_the_numbers_of_each(comparison):
 
 def test_without_pandas_an_error_names_the_command(monkeypatch, shown):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(DataError, match=r"needs the package pandas \(hint: pip install 'xmceval\[pandas\]'\)"):
+    with pytest.raises(DataError, match=r"needs the package pandas \(hint: pip install pandas\)"):
         shown.to_frame()
 
 

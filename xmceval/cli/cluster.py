@@ -36,7 +36,7 @@ def open_dask(target: str) -> Iterator[Executor]:
     try:
         import distributed
     except ImportError:
-        raise UsageError("--dask needs packages that are not installed (hint: pip install 'xmceval[dask]')") from None
+        raise UsageError("--dask needs the package distributed (hint: pip install distributed)") from None
     is_local, number = target.startswith("local:"), target.removeprefix("local:")
     if not is_local and "://" not in target:
         raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")

@@ -160,7 +160,7 @@ def _open_zstd(file: BinaryIO) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise missing_package("writing .zst", "zstandard", "zstd") from None
+        raise missing_package("writing .zst", "zstandard") from None
     return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 

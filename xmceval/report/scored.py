@@ -121,7 +121,7 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
         try:
             import pandas
         except ImportError:
-            raise missing_package("to_frame()", "pandas", "pandas") from None
+            raise missing_package("to_frame()", "pandas") from None
         from xmceval.files.saved_rows import IDEAL  # not loaded by a score that saves nothing
 
         columns = {**self, **{f"{IDEAL}{name}": ideals for name, ideals in self.ideals.items()}}

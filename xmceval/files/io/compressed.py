@@ -103,6 +103,6 @@ def open_zstd(file: BinaryIO) -> FrameStream:
     try:
         import zstandard
     except ImportError:
-        raise missing_package("is compressed with zstandard; reading it", "zstandard", "zstd") from None
+        raise missing_package("is compressed with zstandard; reading it", "zstandard") from None
     new_decoder = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW).decompressobj
     return FrameStream(file, new_decoder, (zstandard.ZstdError,), ZSTD_READ_BYTES)

@@ -50,16 +50,18 @@ class RemoteFile:
         try:
             from fsspec.core import url_to_fs
         except ImportError:
-            hint = "(hint: pip install 'xmceval[remote]')"
+            packages = "fsspec aiohttp" if self.protocol in WEB else "fsspec"
+            hint = f"(hint: pip install {packages})"
             raise DataError(f"{shown(address)}: remote files need the package fsspec {hint}") from None
         options = {}
-        if self.protocol in WEB:  # aiohttp would end every request after five minutes, but none that is silent
-            from aiohttp import ClientTimeout
-            from fsspec.config import conf
-
-            timeout = ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
-            options = {"client_kwargs": {"timeout": timeout, **conf.get(self.protocol, {}).get("client_kwargs", {})}}
         with self._explaining():
+            if self.protocol in WEB:  # aiohttp would end every request after five minutes, but none that is silent
+                from aiohttp import ClientTimeout
+                from fsspec.config import conf
+
+                chosen = conf.get(self.protocol, {}).get("client_kwargs", {})
+                timeout = ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
+                options = {"client_kwargs": {"timeout": timeout, **chosen}}
             self.system, self.name = url_to_fs(address, **options)
 
     @cached_property

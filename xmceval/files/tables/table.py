@@ -131,7 +131,7 @@ def import_pyarrow(what: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise missing_package(what, "pyarrow", "arrow") from None
+        raise missing_package(what, "pyarrow") from None
     return pyarrow
 
 

@@ -78,7 +78,7 @@ def make_frame(
     try:
         import pandas
     except ImportError:
-        raise missing_package("to_frame()", "pandas", "pandas") from None
+        raise missing_package("to_frame()", "pandas") from None
     names = [*outer, "metric", "k", *(["bin"] if bins else []), *systems]
     shown = [line for line in lines if bins or not line["bin"]]
     index = [tuple(line[name] for name in names) for line in shown]

@@ -76,7 +76,7 @@ def default_kind(results: Sequence[Result], comparison: Any = None) -> str:
 def check_installed() -> None:
     """Refuse to go on without matplotlib."""
     if find_spec("matplotlib") is None:
-        raise missing_package("drawing pictures", "matplotlib", "plot")
+        raise missing_package("drawing pictures", "matplotlib")
 
 
 def check_ending(path: str | Path) -> str:

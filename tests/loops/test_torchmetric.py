@@ -157,6 +157,50 @@ def test_names_without_the_sign_and_top_k_pairs():
     assert values_of(metric) == expected.flat(sep="_at_") == {"nDCG_gain_exp_at_1": expected["nDCG(gain=exp)@1"]}
 
 
+def test_swapped_arguments_are_asked_for_in_the_first_line():
+    scores, truth = draw(4)
+    for wrong in (scores, scores - 0.5, scores.topk(2)):
+        metric = Metric(**OPTIONS)
+        with pytest.raises(
+            xmceval.DataError, match=r"^are preds and target swapped\? expected update\(preds, target\): "
+        ):
+            metric.update(truth, wrong)
+        with pytest.raises(xmceval.DataError, match=r"(?s)^(?!.*preds and target)"):
+            metric.update(scores, scores)
+        metric.update(scores, truth)
+        assert values_of(metric) == scored(scores, truth)
+
+
+def test_the_number_of_labels_is_that_of_train_and_else_has_to_be_passed():
+    scores, truth = draw(4)
+    metric = Metric(metrics="PSP", k=1, train=truth.numpy())
+    assert repr(metric) == "Metric(PSP@1: 0 rows)"
+    metric.update(scores, truth)
+    assert repr(metric) == "Metric(PSP@1: 4 rows)"
+    with pytest.raises(xmceval.UsageError, match=r"the number of labels is not known \(hint: pass n_labels\)"):
+        Metric(metrics="P")
+
+
+def test_a_batch_that_is_refused_is_none_of_the_rows_that_count():
+    scores, truth = draw(4)
+    metric = Metric(**OPTIONS, n_rows=4)
+    with pytest.raises(xmceval.DataError):
+        metric.update(truth, scores)
+    metric.update(scores, truth)
+    assert values_of(metric) == scored(scores, truth)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("xmceval.torch", "torch"), ("xmceval.torch", "torchmetrics"), ("xmceval.ir_measures", "ir_measures")],
+)
+def test_a_package_that_is_missing_is_named(module, package):
+    code = f"import sys; sys.modules[{package!r}] = None; import {module}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    message = f"ModuleNotFoundError: {module} needs the package {package} (hint: pip install {package})"
+    assert run.stderr.splitlines()[-1] == message
+
+
 def test_wrong_numbers_of_rows_are_refused():
     with pytest.raises(xmceval.UsageError, match="n_rows must be a whole number of at least 1, got 0"):
         Metric(**OPTIONS, n_rows=0)

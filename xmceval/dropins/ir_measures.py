@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-import ir_measures
 import numpy as np
 
 from xmceval.api.score import score
-from xmceval.errors import UsageError, counted
+from xmceval.errors import UsageError, counted, missing_module
 from xmceval.metrics.names import parse
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
+
+try:
+    import ir_measures
+except ModuleNotFoundError as error:
+    raise missing_module("xmceval.ir_measures", error) from None
 
 CUTOFF = "cutoff"
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import torch
-import torchmetrics
-from torch import distributed
+from xmceval.errors import DataError, UsageError, XmcevalError, counted, missing_module
 
-from xmceval.errors import UsageError
+try:
+    import torch
+    import torchmetrics
+    from torch import distributed
+except ModuleNotFoundError as error:
+    raise missing_module("xmceval.torch", error) from None
+
 from xmceval.loops.evaluator import Evaluator
 
 STATE = "state"  # the key of the rows in checkpoints
@@ -25,8 +29,9 @@ class Metric(torchmetrics.Metric):
 
     Parameters
     ----------
-    n_labels : int
-        The number of labels.
+    n_labels : int, optional
+        The number of labels; default that of `train`, `counts` or `inverse_propensities`, one of which is then needed:
+        a process may have no rows.
     n_rows : int, optional
         The rows of the whole data set, where a ``DistributedSampler`` spreads them over processes: it repeats some at
         the end, so that all processes have as many, and with `n_rows` each row counts once.
@@ -58,7 +63,7 @@ class Metric(torchmetrics.Metric):
     def __init__(
         self,
         *,
-        n_labels: int,
+        n_labels: int | None = None,
         n_rows: int | None = None,
         sep: str = "@",
         dist_options: dict[str, Any] | None = None,
@@ -69,9 +74,11 @@ class Metric(torchmetrics.Metric):
             raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
         self._n_rows, self._sep, self._n_seen = n_rows, sep, 0
         self._evaluator, self._is_persistent = Evaluator(n_labels=n_labels, **options), False
+        if not self._evaluator._base.setup.width.is_known:
+            raise UsageError("the number of labels is not known (hint: pass n_labels)")
 
     def update(self, preds: Any, target: Any) -> None:
-        """Add a batch of rows.
+        """Add a batch of rows, scores first, as other metrics of torchmetrics; after an error nothing of it was added.
 
         Parameters
         ----------
@@ -91,12 +98,26 @@ class Metric(torchmetrics.Metric):
             if distributed.is_available() and distributed.is_initialized():
                 n_own = len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))
             n_left = max(n_own - self._n_seen, 0)
-        self._n_seen += n_batch
         if n_left < n_batch:
             preds = tuple(part[:n_left] for part in preds) if isinstance(preds, (tuple, list)) else preds[:n_left]
             target = target[:n_left]
         if n_left:
-            self._evaluator.update(target, preds)
+            try:
+                self._evaluator.update(target, preds)
+            except DataError as error:
+                if self._takes(preds, target):
+                    first = str(error).splitlines()[0].replace("y_true", "target")
+                    raise DataError(f"are preds and target swapped? expected update(preds, target): {first}") from None
+                raise
+        self._n_seen += n_batch
+
+    def _takes(self, y_true: Any, y_score: Any) -> bool:
+        """Whether a batch can be scored."""
+        try:
+            self._evaluator._emptied().update(y_true, y_score)
+        except XmcevalError:
+            return False
+        return True
 
     def compute(self) -> dict[str, torch.Tensor]:
         """Return the values of all rows so far by name, over all processes."""
@@ -162,6 +183,10 @@ class Metric(torchmetrics.Metric):
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
+
+    def __repr__(self) -> str:
+        state = self._evaluator._state
+        return f"Metric({', '.join(map(str, state.setup.program.measures))}: {counted(state.n_rows, 'row')})"
 
     def reset(self) -> None:
         """Forget all rows."""

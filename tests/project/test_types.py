@@ -54,7 +54,8 @@ def test_its_forms(tmp_path: Path) -> None:
     assert_type(result.to_latex(caption="A"), str)
     assert_type(result.to_csv(), str)
     assert_type(result.to_dict(), dict[str, Any])
-    result.to_json(tmp_path / "result.json")
+    result.to_json(tmp_path / "result.json", force=True)
+    result.to_latex(tmp_path / "result.tex", caption="A", force=True)
     frame: DataFrame = assert_type(result.to_frame(bins=True), "DataFrame")
     figure: Figure = assert_type(result.plot("curves"), "Figure")
     assert frame.shape == (1, 7)
@@ -68,6 +69,7 @@ def test_several_systems(tmp_path: Path) -> None:
     comparison = assert_type(xmceval.compare(TRUTH, systems, k=1, metrics="P"), xmceval.Comparison)
     difference = assert_type(comparison["P@1", "new", "old"], Difference)
     assert_type(difference.p, float | None)
+    assert_type(comparison["new"], xmceval.Result)
     low, high = difference.interval
     assert_type((low, high), tuple[float, float])
     assert_type(comparison.to_frame(), "DataFrame")

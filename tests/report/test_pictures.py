@@ -250,6 +250,9 @@ def test_svg_for_a_page_has_its_colours_and_its_own_ids(comparison):
 
 def test_text_of_a_picture_is_text_and_no_name_is_read_as_mathematics(comparison, tmp_path):
     save(comparison.plot("curves"), tmp_path / "a.svg")
+    with pytest.raises(UsageError, match=r"a\.svg: already exists \(hint: pass force=True to overwrite\)"):
+        save(comparison.plot("curves"), tmp_path / "a.svg")
+    save(comparison.plot("curves"), tmp_path / "a.svg", force=True)
     root = ET.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
     assert {*NAMES[:3]} <= {element.text for element in root.iter()}
     assert root[0].text.startswith("P, nDCG, ")

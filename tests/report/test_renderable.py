@@ -84,9 +84,13 @@ def test_methods_return_what_the_command_prints_or_write_a_file(tmp_path, shown,
     method = getattr(shown, METHODS[form])
     assert method(**LAYOUT.get(form, {})) == expected
     path = tmp_path / "written"
-    for _ in range(2):  # a file that exists is replaced
-        assert method(path, **LAYOUT.get(form, {})) is None
+    for force in (False, True):
+        assert method(path, force=force, **LAYOUT.get(form, {})) is None
         assert path.read_text(encoding="utf-8") == expected
+        path.write_text("mine")
+        with pytest.raises(UsageError, match=r"written: already exists \(hint: pass force=True to overwrite\)"):
+            method(path)
+        assert path.read_text() == "mine"
     with pytest.raises((UsageError, DataError), match="missing"):
         method(tmp_path / "missing" / "file")
 

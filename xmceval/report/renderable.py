@@ -50,6 +50,7 @@ class TableWords(TypedDict, total=False):  # noqa: D101 - documented by the meth
     percent: bool
     intervals: bool | None
     pairs: bool
+    force: bool
 
 
 class MarkdownWords(TableWords, total=False):  # noqa: D101
@@ -102,30 +103,44 @@ class Tabular(Displayed):
     @overload
     def to_json(self, path: None = None) -> str: ...
     @overload
-    def to_json(self, path: str | Path) -> None: ...
-    def to_json(self, path: str | Path | None = None) -> str | None:
+    def to_json(self, path: str | Path, *, force: bool = False) -> None: ...
+    def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str | None:
         """Return everything as JSON, in full precision and with all definitions.
 
         Parameters
         ----------
         path : path, optional
-            A file to write instead, which is replaced if it exists.
+            A file to write instead.
+        force : bool
+            Overwrite the file.
+
+        Raises
+        ------
+        UsageError
+            A file that exists, without `force`.
         """
-        return _put(self._render("json"), path)
+        return _put(self._render("json"), path, force=force)
 
     @overload
     def to_csv(self, path: None = None) -> str: ...
     @overload
-    def to_csv(self, path: str | Path) -> None: ...
-    def to_csv(self, path: str | Path | None = None) -> str | None:
+    def to_csv(self, path: str | Path, *, force: bool = False) -> None: ...
+    def to_csv(self, path: str | Path | None = None, *, force: bool = False) -> str | None:
         """Return the numbers as CSV, one per line, in full precision.
 
         Parameters
         ----------
         path : path, optional
-            A file to write instead, which is replaced if it exists.
+            A file to write instead.
+        force : bool
+            Overwrite the file.
+
+        Raises
+        ------
+        UsageError
+            A file that exists, without `force`.
         """
-        return _put(self._render("csv"), path)
+        return _put(self._render("csv"), path, force=force)
 
     @overload
     def to_markdown(self, path: None = None, **layout: Unpack[MarkdownWords]) -> str: ...
@@ -140,13 +155,14 @@ class Tabular(Displayed):
         intervals: bool | None = None,
         transpose: bool = False,
         pairs: bool = False,
+        force: bool = False,
     ) -> str | None:
         """Return a Markdown table.
 
         Parameters
         ----------
         path : path, optional
-            A file to write instead, which is replaced if it exists.
+            A file to write instead.
         places : int, optional
             Decimal places; default 2, and 4 of fractions.
         percent : bool
@@ -158,9 +174,16 @@ class Tabular(Displayed):
             Whether systems are columns and metrics are lines; not of a benchmark.
         pairs : bool
             Whether a comparison shows each run, and lists of the differences of pairs.
+        force : bool
+            Overwrite the file.
+
+        Raises
+        ------
+        UsageError
+            A file that exists, without `force`.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
-        return _put(self._render("md", layout), path)
+        return _put(self._render("md", layout), path, force=force)
 
     @overload
     def to_latex(self, path: None = None, **layout: Unpack[LatexWords]) -> str: ...
@@ -177,6 +200,7 @@ class Tabular(Displayed):
         pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
+        force: bool = False,
     ) -> str | None:
         r"""Return a LaTeX table for a document that loads booktabs.
 
@@ -188,9 +212,11 @@ class Tabular(Displayed):
             As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
+        force : bool
+            As in `to_markdown`.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
-        return _put(self._render("latex", replace(layout, caption=caption, label=label)), path)
+        return _put(self._render("latex", replace(layout, caption=caption, label=label)), path, force=force)
 
 
 class Renderable(Tabular):
@@ -216,6 +242,7 @@ class Renderable(Tabular):
         percent: bool = True,
         intervals: bool | None = None,
         pairs: bool = True,
+        force: bool = False,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 
@@ -223,9 +250,11 @@ class Renderable(Tabular):
 
         Parameters
         ----------
+        path : path, optional
+            A file to write instead.
         title : str, optional
             Default: the names of the systems.
-        path, places, percent, intervals, pairs : optional
+        places, percent, intervals, pairs, force : optional
             As in `to_markdown`.
 
         Raises
@@ -234,7 +263,7 @@ class Renderable(Tabular):
             matplotlib is not installed.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, pairs=pairs)
-        return _put(load_form("page").render_page(*self._subject, title=title, layout=layout), path)
+        return _put(load_form("page").render_page(*self._subject, title=title, layout=layout), path, force=force)
 
     def plot(
         self,
@@ -273,13 +302,13 @@ class Renderable(Tabular):
         return figure
 
 
-def _put(text: str, path: str | Path | None) -> str | None:
+def _put(text: str, path: str | Path | None, *, force: bool) -> str | None:
     """Return a text, or write it to a file."""
     if path is None:
         return text
     from xmceval.files.io.write import write_output  # not loaded by lists
 
-    write_output(path, text, force=True)
+    write_output(path, text, force=force)
     return None
 
 

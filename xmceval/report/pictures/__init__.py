@@ -87,7 +87,7 @@ def check_ending(path: str | Path) -> str:
     return ending
 
 
-def save(figure: Figure, path: str | Path, *, force: bool = True) -> None:
+def save(figure: Figure, path: str | Path, *, force: bool = False) -> None:
     """Write a figure to an svg, png or pdf file; the same picture gives the same bytes."""
     from xmceval.files.io.write import open_output
     from xmceval.report.pictures.figure import to_bytes

@@ -111,15 +111,15 @@ def test_facts_of_a_kind_are_one_line_below_the_table_which_strict_takes(folder,
         save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
     code, shown, said = run("--strict")
     assert "one: 28 instances have no true labels (0 for P) (and 1 more of this kind)\n" in shown
-    assert (code, "warning" in said) == (0, False)
+    assert (code, "doubt:" in said) == (0, False)
 
 
 def test_doubts_of_a_kind_are_one_line_which_strict_refuses(folder, run):
     for name, n_rows in (("one", 40), ("two", 60)):
         save_npz(f"{name}/b.npz", csr_matrix(np.ones((n_rows, 12))))
     code, _, said = run("-q")
-    [warning] = [line for line in said.splitlines() if line.startswith("warning: one: b: all scores are equal")]
-    assert (code, warning.endswith("(and 1 more of this kind; -v shows all)")) == (0, True)
+    [doubt] = [line for line in said.splitlines() if line.startswith("doubt: one: b: all scores are equal")]
+    assert (code, doubt.endswith("(and 1 more of this kind; -v shows all)")) == (0, True)
     assert sum("all scores are equal" in line for line in run("-v")[2].splitlines()) == 2
     code, shown, said = run("--strict")
     assert (code, shown) == (1, "")

@@ -16,7 +16,7 @@ from xmceval.cli import inputs as systems
 pytestmark = pytest.mark.usefixtures("in_sample")
 MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 FROM_TRUTH = (
-    "warning: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
+    "doubt: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
     "(hint: pass --train FILE)\n"
 )
 
@@ -154,7 +154,7 @@ def test_constants_are_presets_or_given(run, options, line):
 
 def test_set_with_a_filter_is_warned_of(run):
     err = run("score", TRUTH, MODEL_A, "--train", TRAIN, "--dataset", "LF-AmazonTitles-131K")[2]
-    assert "warning: LF-AmazonTitles-131K is scored with a filter" in err
+    assert "doubt: LF-AmazonTitles-131K is scored with a filter" in err
 
 
 def test_rows_without_truth_are_dropped_on_demand(run):
@@ -294,9 +294,9 @@ def test_wrong_data_ends_with_1(run, tmp_path):
 
 def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
     (tmp_path / "link.txt").symlink_to(Path(TRUTH).resolve())
-    line = f"warning: the predictions are {TRUTH} itself: the values are those of a perfect model\n"
+    line = f"doubt: the predictions are {TRUTH} itself: the values are those of a perfect model\n"
     for preds in (TRUTH, tmp_path / "link.txt"):
-        assert line.removeprefix("warning: ") in run("score", TRUTH, preds, "-m", "P@1")[2]
+        assert line.removeprefix("doubt: ") in run("score", TRUTH, preds, "-m", "P@1")[2]
     assert "itself" not in run("score", TRUTH, MODEL_A, "-m", "P@1")[2]
 
 
@@ -319,7 +319,7 @@ def test_lack_of_memory_or_space_and_interruption_have_their_exit_codes(run, mon
 def test_quiet_leaves_the_notes_that_were_asked_for(run):
     _, _, err = run("score", TRUTH, MODEL_A, "-m", "P@1", "-q", "-v")
     assert err.startswith("note: ")
-    assert "warning" not in err
+    assert "doubt:" not in err
 
 
 def test_bins_of_the_truth_do_not_speak_of_training(run):

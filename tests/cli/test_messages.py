@@ -82,7 +82,7 @@ def test_warnings_of_states_are_escaped(run):
     for words in (["merge", "2.state"], ["merge", "2.state", "--strict"], ["inspect", "2.state"]):
         out, err = run(*words)
         check(out + err)
-    assert f"warning: {HARMLESS}\n" in run("merge", "2.state").err
+    assert f"doubt: {HARMLESS}\n" in run("merge", "2.state").err
     with pytest.warns(XmcevalWarning) as caught:
         xmceval.merge(["2.state"])
     assert HARMLESS in {str(each.message) for each in caught}

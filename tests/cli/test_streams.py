@@ -103,7 +103,7 @@ def test_closed_streams_of_a_shell():
         assert ended.returncode == code, line
     assert ended.stderr.endswith("Error: -: standard input is closed\n")
     assert Path("1.rows.csv").read_text().startswith("row,system,weight,P@1,")
-    assert "warning" not in Path("1.rows.csv").read_text()
+    assert "doubt:" not in Path("1.rows.csv").read_text()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")

@@ -117,7 +117,7 @@ def test_rows_of_a_csv_are_compared_with_a_warning_which_strict_refuses(run, row
     a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,R@3")
     unknown = f"{b}: cannot check that the instances are those of the same truth\n"
     code, out, err = run(a, b)
-    assert (code, err) == (0, f"warning: {unknown}")
+    assert (code, err) == (0, f"doubt: {unknown}")
     check(__file__, "compare-rows.txt", out)
     assert run(a, b, "--strict") == (1, "", f"Error: {unknown}with --strict doubts are errors\n")
 
@@ -163,7 +163,7 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
     code, out, err = run(TRUTH, tmp_path / "m", tmp_path / "m-labels.npy", tmp_path / "m", "-m", "P", "-k", 1)
     assert code == 0
     assert "\nm (1) " in out
-    assert "warning: m (1) and m-labels are the same file: they tie on every instance\n" in err
+    assert "doubt: m (1) and m-labels are the same file: they tie on every instance\n" in err
 
 
 def test_notes_name_each_file_once(run):

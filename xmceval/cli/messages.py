@@ -1,4 +1,4 @@
-"""Write warnings, notes, failed gates and progress to stderr."""
+"""Write doubts, notes, failed gates and progress to stderr."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def say_written(what: object, n_bytes: int, *, quiet: bool) -> None:
 
 
 def warn(lines: Iterable[str]) -> None:
-    """Write warnings."""
+    """Write doubts."""
     for line in lines:
-        say(f"warning: {line}")
+        say(f"doubt: {line}")
 
 
 def refuse_doubts(doubts: Sequence[str], failures: Sequence[str] = ()) -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from xmceval.comparison.pairs import Cost
 from xmceval.files.io import inputfiles
 from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress
-from xmceval.rows.progress import measure_progress, phase, watch_work
+from xmceval.rows.progress import in_turn, measure_progress, phase, watch_work
 
 N_ROWS = 400
 HIDDEN, SHOWN, REMOVED = "\x1b[?25l", "\x1b[?25h", "\r\x1b[K"  # the cursor, twice, and the line
@@ -104,6 +105,51 @@ def test_commands_show_how_far_they_are_and_remove_it(args, names, files, at_onc
     assert "\x1b" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [
+        ("score truth-*.txt preds-*.txt -m P", "truth-*.txt"),  # pair by pair
+        ("score truth.txt preds-*.txt -m P", "preds-*.txt"),
+        ("score truth.txt preds.txt -m PSP --train truth-*.txt", "truth-*.txt"),
+    ],
+)
+def test_all_shards_have_one_bar_with_the_number_of_the_current_one(args, name, files, at_once, monkeypatch):
+    for part in range(4):
+        for file in ("truth", "preds"):
+            lines = (files / f"{file}.txt").read_text().splitlines(keepends=True)[1:]
+            rows = lines[part * N_ROWS // 4 : (part + 1) * N_ROWS // 4]
+            (files / f"{file}-{part}.txt").write_text("".join([f"{len(rows)} 30\n", *rows]))
+    seen = run(monkeypatch, *args.split())
+    bar = rf"\?25l{re.escape(name)}, (\d) of 4  \[[#-]+\] +(\d+)%"
+    shown = [(int(place), int(percent)) for place, percent in re.findall(bar, seen)]
+    assert {place for place, _ in shown} == {1, 2, 3, 4}
+    assert sum(after < before for before, after in pairwise(shown)) <= 1  # they are opened, then scored
+    assert {percent for place, percent in shown if place == 3} <= set(range(50, 76))
+    assert not re.search(r"(truth|preds)-\d", seen)
+
+
+def test_the_bar_of_shards_has_the_time_left(at_once, monkeypatch):
+    with terminal(monkeypatch) as seen, messages.long_work(quiet=False):
+        for _ in in_turn("a/preds-*.npz", range(4)):
+            with phase("part", 2) as add:
+                add(1)
+                time.sleep(0.4)
+    assert re.search(r"preds-\*.npz, 4 of 4  \[#+-+\] +87%  00:00:0\d", "".join(seen))
+
+
+def test_parts_in_turn_are_one_work_that_never_goes_back():
+    seen = []
+    for _ in in_turn("a/preds-*.npz", range(4)):
+        with phase("part", 2) as add:
+            seen.append(measure_progress())
+            add(1)
+            seen.append(measure_progress())
+        seen.append(measure_progress())
+    shares = [0, 0.125, 0.125, 0.25, 0.375, 0.375, 0.5, 0.625, 0.625, 0.75, 0.875, 0.875]
+    assert seen == [("a/preds-*.npz", share, f"{i // 3 + 1} of 4") for i, share in enumerate(shares)]
+    assert measure_progress() is None
+
+
 def test_nothing_is_shown_where_nobody_looks(files, at_once, monkeypatch, capsys):
     args = ["score", "truth.txt", "preds.txt", "-m", "P"]
     assert run(monkeypatch, *args, "-q") == ""
@@ -145,9 +191,9 @@ def test_of_several_works_the_largest_has_its_name_and_the_slowest_its_share(fil
         add(5)
         size = (files / "preds.txt").stat().st_size
         stream.read(size // 4)
-        assert measure_progress() == (str(files / "preds.txt"), size // 4 / size)
+        assert measure_progress() == (str(files / "preds.txt"), size // 4 / size, "")
         stream.read(size // 2)
-        assert measure_progress() == (str(files / "preds.txt"), 0.5)
+        assert measure_progress() == (str(files / "preds.txt"), 0.5, "")
         with phase("of unknown length", None) as add_more:
             add_more(7)
             assert measure_progress()[1] == 0.5
@@ -158,7 +204,7 @@ def test_of_several_works_the_largest_has_its_name_and_the_slowest_its_share(fil
 def test_all_stored_bytes_are_read_at_the_end(files, name):
     with open_bytes(files / name) as stream:
         stream.read()
-        assert measure_progress() == (str(files / name), 1.0)
+        assert measure_progress() == (str(files / name), 1.0, "")
     del stream
     assert measure_progress() is None
 
@@ -166,4 +212,4 @@ def test_all_stored_bytes_are_read_at_the_end(files, name):
 def test_resamples_are_counted():
     with systems.watch(quiet=False)(Cost(3, 10_000, 500, 48_000)) as add:
         add(6_400)
-        assert measure_progress() == ("randomization", 6_400 / 30_000)
+        assert measure_progress() == ("randomization", 6_400 / 30_000, "")

@@ -130,16 +130,17 @@ def _draw_until(is_over: threading.Event) -> None:
     global _is_drawn  # noqa: PLW0603
     from xmceval.rows.progress import measure_progress
 
-    bar, began = None, time.monotonic()
+    bar, shown, began = None, "", time.monotonic()
     while not is_over.wait(PAUSE):
-        name, share = measure_progress() or ("", 1.0)
+        name, share, place = measure_progress() or ("", 1.0, "")
         if share >= 1:
             _clear()
             bar = None
             continue
         label, step = escaped(PurePath(name).name[-NAME:]), int(STEPS * share)
-        if bar is None or bar.label != label or bar.pos > step:
-            bar = click.progressbar(length=STEPS, label=label, width=0, file=sys.stderr)
+        if bar is None or shown != label or bar.pos > step:
+            bar, shown = click.progressbar(length=STEPS, width=0, file=sys.stderr), label
+        bar.label = f"{label}, {place}" if place else label
         if step > bar.pos and time.monotonic() - began >= PATIENCE:
             with _lock:
                 bar.update(step - bar.pos)

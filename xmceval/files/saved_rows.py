@@ -22,6 +22,7 @@ from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.io.write import check_output, open_output
 from xmceval.files.text.jsonlines import to_dict
 from xmceval.metrics.names import parse
+from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
 from xmceval.version import ROWS_SCHEMA
 
@@ -83,7 +84,7 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
 def read_rows(source: str | Path | Shards) -> RowTable:
     """Read values of rows from a path, or from all shards."""
     if isinstance(source, Shards):
-        return _join_shards(source.name, [read_rows(part) for part in source.parts])
+        return _join_shards(source.name, [read_rows(part) for part in in_turn(source.name, source.parts)])
     path = to_path(source)
     content = read_all_bytes(path)
     table = _read_npz(path, content) if content.startswith(b"PK") else _read_csv(path, content)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
 
 Add = Callable[[int], None]
 
 # By the object that does the work: its name, its size, and how much of it is done.
 _works: WeakKeyDictionary[Any, tuple[str, int, Callable[[Any], int]]] = WeakKeyDictionary()
+_series: list[_Series] = []
 
 
 def watch_work(worker: object, name: str, total: int, done: Callable[[Any], int]) -> None:
@@ -31,8 +35,23 @@ def phase(name: str, total: int | None) -> Iterator[Add]:
         _works.pop(counter, None)
 
 
-def measure_progress() -> tuple[str, float] | None:
-    """Return the name of the largest work that goes on, and the share that is done of the one least done."""
+def in_turn(name: str, parts: Sequence[T]) -> Iterator[T]:
+    """Yield parts, such as shards, each of which is a work or several: together they are one."""
+    series = _Series(name, len(parts))
+    _series.append(series)
+    try:
+        for part in parts:
+            yield part
+            series.n_done += 1
+    finally:
+        _series.remove(series)
+
+
+def measure_progress() -> tuple[str, float, str] | None:
+    """Return the name of the largest work that goes on, and the share that is done of the one least done.
+
+    Or of parts in turn their name, the share of all, and which of them is worked on, such as ``17 of 24``.
+    """
     going_on = []
     for worker in [reference() for reference in _works.keyrefs()]:
         if worker not in _works:
@@ -42,7 +61,21 @@ def measure_progress() -> tuple[str, float] | None:
             going_on.append((total, name, done(worker) / total))
         except (OSError, ValueError):  # a file that is closed
             continue
-    return (max(going_on)[1], min(share for *_, share in going_on)) if going_on else None
+    share = min([share for *_, share in going_on], default=0.0)
+    for series in [series for series in _series if series.n > 1][:1]:  # others are within it
+        series.share = max(series.share, (series.n_done + share) / series.n)  # a part that has ended has no share
+        return series.name, series.share, f"{min(series.n_done + 1, series.n)} of {series.n}"
+    return (max(going_on)[1], share, "") if going_on else None
+
+
+@dataclass(eq=False)
+class _Series:
+    """Parts that are worked on in turn."""
+
+    name: str
+    n: int
+    n_done: int = 0
+    share: float = 0.0
 
 
 class _Counter:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from xmceval.errors import DataError, counted, split_doubts
 from xmceval.rows.block import Block, Source
+from xmceval.rows.progress import in_turn
 from xmceval.rows.width import Width, hint_at_classes
 
 MOST_WARNINGS = 5  # of all shards together; the rest is counted
@@ -58,7 +59,7 @@ class ShardedSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of all shards."""
         first_row = 0
-        for shard in self.shards:
+        for shard in in_turn(self.name, self.shards):
             for block in shard_blocks(shard, first_row, self.n_labels):
                 first_row = block.first_row + block.n_rows
                 yield block
@@ -151,7 +152,7 @@ class Lockstep:
     def __iter__(self) -> Generator[tuple[Block, ...], None, None]:
         readers = [_Reader(source, self._n_shards) for source in self._sources]
         try:
-            for shard in range(self._n_shards):
+            for shard in in_turn(self._sources[0].name, range(self._n_shards)):
                 first_row = self.n_rows
                 for reader in readers:
                     reader.start(shard, first_row)

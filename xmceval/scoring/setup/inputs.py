@@ -45,6 +45,7 @@ from xmceval.rows.matrices.source import (
 )
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
+from xmceval.rows.progress import in_turn
 from xmceval.rows.readings import (
     EARLIER,
     Axis,
@@ -150,7 +151,7 @@ def open_truth(
 
     if isinstance(value, Shards):
         parts = list[Opened]()
-        for number, part in enumerate(value.parts):
+        for number, part in enumerate(in_turn(value.name, value.parts)):
             parts.append(open_part(part, f"{name}[{number}]", is_shard=True))
             labels = first_labels(labels, parts[-1].labels)
         opened = _join_shards(value, parts, are_scores=False)
@@ -219,7 +220,7 @@ def open_scores(
     if isinstance(value, Shards):
         _refuse_judgments(truth.judgments, value)
         is_paired, parts = len(truth.parts) == len(value), list[Opened]()
-        for number, part in enumerate(value.parts):
+        for number, part in enumerate(in_turn(value.name, value.parts)):
             # With a single truth file, the number of rows of a shard is not known.
             partner, n_rows = replace(truth, rows=None, by_row=None), None
             if is_paired:

@@ -51,6 +51,10 @@ LINES = [
     (cautions(short_rows={1: 1}, n_instances=1), "1 of 1 instance has no prediction: it counts as a miss"),
     (cautions(empty_rows=2), "2 instances have no true labels (0 for P)"),
     (cautions(empty_rows=1), "1 instance has no true labels (0 for P)"),
+    (
+        cautions("accuracy"),
+        "accuracy counts cells; scikit-learn's accuracy_score counts whole instances, as accuracy_score does here",
+    ),
     (cautions("macroF1", empty_rows=2), "2 instances have no true labels (their predictions are misses for macroF1)"),
     (
         cautions("macroP", "macroF1", empty_rows=1),

@@ -102,6 +102,7 @@ def _decision(
     averages: tuple[str, ...],
     *,
     note: str = DECISION_NOTE,
+    elsewhere: str = "",
     numbers: Mapping[str, Number] = NO_NUMBERS,
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
@@ -125,6 +126,7 @@ def _decision(
         needs_labels=needs_labels,
         unit=unit,
         note=note,
+        elsewhere=elsewhere,
     )
 
 
@@ -185,7 +187,14 @@ LABEL_ENTRIES = (
 )
 
 DECISION_ENTRIES = (
-    _decision("accuracy", "share of cells decided correctly", "accuracy", ("micro",), needs_labels=True),
+    _decision(
+        "accuracy",
+        "share of cells decided correctly",
+        "accuracy",
+        ("micro",),
+        needs_labels=True,
+        elsewhere="counts cells; scikit-learn's accuracy_score counts whole instances, as accuracy_score does here",
+    ),
     _decision(
         "subset_accuracy",
         "share of instances with every label decided correctly",

@@ -88,6 +88,8 @@ class Metric:
     higher_is_better : bool
     note : str
         Which tools agree with the definition, and where others differ.
+    elsewhere : str
+        What its name means elsewhere, if that is another metric: results state it as a fact.
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
         ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``column`` all cells of a label.
@@ -124,6 +126,7 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     note: str = ""
+    elsewhere: str = ""
     family: str = "top-k"
     cutoff: str = "required"
     level: str = ""

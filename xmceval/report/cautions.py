@@ -113,7 +113,7 @@ def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judge
 
 
 def _describe_what_is_missing(summary: Summary, options: Options) -> Iterator[str]:
-    """Yield which metrics leave instances out or lack scores, and the threshold, the shares or the ceilings."""
+    """Yield which metrics leave instances out, have another meaning elsewhere, or lack something, such as scores."""
     counts, figures = summary.counts, summary.figures
     measures = {figure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
@@ -141,6 +141,7 @@ def _describe_what_is_missing(summary: Summary, options: Options) -> Iterator[st
             f"{listed(names)}: without a threshold, every label with a score counts as predicted "
             f"(hint: pass {argument('threshold')})"
         )
+    yield from (f"{name} {measure.metric.elsewhere}" for name, measure in measures.items() if measure.metric.elsewhere)
     for part in summary.slices[:1]:
         names = [name for name in measures if name not in part.estimates]
         if names:

@@ -10,7 +10,7 @@ Where to start:
 >>> result["P@1"]
 0.5
 
-What there is:
+Contents:
 
 score, score_all
     Metrics of one system or of several, with intervals; a Result prints as a table, and also is one in LaTeX,
@@ -18,7 +18,7 @@ score, score_all
 compare, compare_rows, benchmark
     Paired tests of differences between systems; systems on several data sets.
 Evaluator, merge, score(..., executor=)
-    The same batch by batch, in separate jobs or on a cluster, with bit-identical results.
+    Scoring in batches, in separate jobs or on a cluster, with bit-identical results.
 precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
 ndcg_score, roc_auc_score, coverage_error and others
@@ -26,13 +26,13 @@ ndcg_score, roc_auc_score, coverage_error and others
 roc_auc, group_auc
     AUC of flat arrays, whole and within groups.
 read
-    Any file that the others take, as a sparse matrix.
+    Load any file that the other functions accept, as a sparse matrix.
 inspect, convert
-    What the commands of these names do.
+    Check files for problems, and convert them; as the commands of the same names.
 METRICS
     The table of metrics.
 
-``help(xmceval.score)`` describes all options, for the other functions too.
+``help(xmceval.score)`` describes all options, including those that the other functions share.
 
 The guides are Markdown in the folder ``guide`` of the package. The first is ``start.md``; ``design.md`` says how the
 package is built, in ten sentences.
@@ -101,7 +101,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
     found = getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
-    globals()[name] = found  # found without this from now on
+    globals()[name] = found  # later lookups do not call this function
     return found
 
 

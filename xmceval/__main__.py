@@ -9,27 +9,27 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-# Where to look for what must not be left behind when a process ends at once.
+# Functions that remove temporary files, by module: called when the process ends at once.
 CLEANING = {
     "xmceval.files.io.write": "remove_unfinished",
     "xmceval.files.io.copies": "delete_copies",
 }
-# Signals that end the process, and what it then writes; not every system has all of them.
+# Signals that end the process, and the message it then prints; not every operating system has all of them.
 ENDINGS = {"SIGTERM": b"\nterminated\n", "SIGHUP": b"\nhung up\n", "SIGINT": b"\ninterrupted\n"}
-OBJECTS = 200_000  # made before the garbage collector runs: a start makes 60,000, and has no garbage to speak of
+OBJECTS = 200_000  # made before the garbage collector runs: imports make 60,000, hardly any garbage
 
 
 def main() -> None:
-    """Run the command line; until its work is done, Ctrl-C ends the process at once with exit code 130.
+    """Run the command line; while it works, Ctrl-C ends the process at once with exit code 130.
 
-    So do other requests to end, with 128 and the number of the signal: 143 for SIGTERM.
+    Other termination signals do the same, with exit code 128 plus the signal number: 143 for SIGTERM.
     """
     numbers = [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
-    for number in numbers:  # not where it is ignored, as behind nohup or a shell's &
+    for number in numbers:  # unless it is ignored, as under nohup or a shell's &
         if signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
             signal.signal(number, _end)
     gc.set_threshold(OBJECTS)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its threads take time to start
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # BLAS is not used, and starting its threads takes time
     from xmceval.cli.main import main as run
 
     try:
@@ -38,14 +38,14 @@ def main() -> None:
         for number in numbers:
             if signal.getsignal(number) is _end:
                 signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
-        gc.freeze()  # nothing needs to be searched for garbage when the process ends
+        gc.freeze()  # saves the collection of garbage when the process ends
 
 
 def _end(number: int, _frame: Any) -> None:
     """Remove unfinished files and end.
 
-    As an exception the signal could be lost, in a callback or a destructor, or close a file that a thread still reads;
-    this way nothing runs afterwards, and there is no thread to wait for.
+    Raising an exception instead could lose the signal in a callback or a destructor, or close a file that a
+    thread still reads; this way nothing runs afterwards, and there is no thread to wait for.
     """
     for name in ENDINGS:
         if hasattr(signal, name):

@@ -26,11 +26,11 @@ from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup
 
-MOST_RANKED = 1 << 19  # labels; with more, memory is limited and threads pay: `score` has both
-FEW_ROWS = OF_FEW**2  # no more say nothing of shifted or shuffled rows
+MOST_RANKED = 1 << 19  # labels; beyond this, `score` is better: it limits memory and uses threads
+FEW_ROWS = OF_FEW**2  # too few to detect shifted or shuffled rows
 
-# Of each function: its name, the metric, the first sentence of the docstring, others, related functions, and the value
-# in the example.
+# For each function: name, metric, first sentence of the docstring, further sentences, related functions, and
+# the value in the example.
 METRICS_AT_K = (
     ("precision_at_k", "P", "P@k: the mean over rows of hits / k.", "", "recall_at_k, psp_at_k", "0.5"),
     (
@@ -130,18 +130,18 @@ class AtK(Protocol):
         k: int = 5,
         sample_weight: ArrayLike | str | Path | None = None,
     ) -> float:
-        """Return its value for truth and scores as `score` takes them, at cutoff `k`, with a weight per row or none."""
+        """Return the value at cutoff `k`; other arguments are as in `score`."""
 
 
 class PropensityScoredAtK(Protocol):
     """A metric at a cutoff whose hits count by the inverse propensities of labels."""
 
     def __call__(self, y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
-        """Return its value for truth and scores, at cutoff `k`, with other options of `score`, such as `train`."""
+        """Return the value at cutoff `k`; other arguments, such as `train`, are as in `score`."""
 
 
 def _make(name: str, metric: str, what: str, more: str, others: str, value: str) -> Any:
-    """Return the function of a row of METRICS_AT_K."""
+    """Make the function that a row of METRICS_AT_K describes."""
 
     def plain(
         y_true: MatrixLike,
@@ -183,9 +183,9 @@ def _set_up(metric: str, k: int) -> Setup:
 
 
 def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None:
-    """Return the value of matrices in memory straight from the kernels, with the bits of `score`.
+    """Compute the value for matrices in memory directly with the kernels, bit-identical to `score`.
 
-    None if `score` is needed: for invalid input, grades, more than one block, or anything that it warns about.
+    None if `score` is needed: for invalid input, grades, more than one block, or anything that needs a warning.
     """
     setup, truth_scratch, scratch = _set_up(metric, k), Scratch(), Scratch()
     try:
@@ -214,7 +214,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     batch = Batch(setup, block, true, predicted, ranking, NO_WEIGHTS, None, scratch, ends, omitted)
     counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
     count_rows(true.indptr, batch.score_ends, ranking.arrays, read_only(setup.program.cutoffs), False, counts)
-    # A score of -inf, which says that a label is not predicted, is one of the lowest floats.
+    # A score of -inf, which means "not predicted", is among the lowest floats.
     if ranking.n_tied or counts[LOWEST] or counts[ROUNDED] or not counts[TRUE_LABELS]:
         return None
     if n_rows > FEW_ROWS or not are_ordered:
@@ -225,7 +225,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     [task] = setup.program.row_tasks
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
     add_values(task.compute(batch).values, read_only(NO_WEIGHTS), sums, np.full((1, 2, KEPT, 2), -np.inf))
-    # Exact sums are whole numbers in words: their quotient is rounded once.
+    # Exact sums are integers stored in several words, so their quotient is rounded only once.
     numerator, denominator = multiples_of(sums[0, :2].tolist())
     return numerator / denominator if denominator else None
 

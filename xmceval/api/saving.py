@@ -24,7 +24,7 @@ from xmceval.scoring.setup.setup import OpenedSystem
 from xmceval.scoring.setup.truth import OpenedTruth, System
 from xmceval.scoring.state import MOST_SHARDS, State
 
-# Options that change the values of rows, and that a digest of truth or propensities does not cover.
+# Options that change per-row values but not the digests of truth or propensities.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
 SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
@@ -39,7 +39,7 @@ def check_saving(
     shard: Any = None,
     force: bool = False,
 ) -> None:
-    """Refuse what cannot be saved, before anything is read; arguments are those of `xmceval.score`."""
+    """Refuse output options that cannot be honoured, before reading; arguments are those of `xmceval.score`."""
     is_shown = rows or save_rows is not None or options.by_group is not None
     if options.row_ids is not None and not is_shown:
         shown = argument("save_rows") if names_flags() else "rows, save_rows"
@@ -66,7 +66,7 @@ def check_saving(
 
 
 def parse_shard(value: Any) -> tuple[int, int] | None:
-    """Return the number of a shard, from 1 on, and how many there are, from ``"2/3"`` or a pair of numbers."""
+    """Parse ``"2/3"``, or a pair: the number of a shard, counted from 1, and the number of shards."""
     if value is None:
         return None
     match = SHARD.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -92,7 +92,7 @@ def check_outputs(
     save_state: str | Path | None = None,
     force: bool = False,
 ) -> None:
-    """Refuse files that would overwrite an input, and values that there are not, before rows are scored."""
+    """Refuse files that would overwrite an input, and metrics without per-row values, before scoring."""
     if (rows or save_rows is not None) and not truth.setup.program.columns:
         raise UsageError(f"{save_rows or 'rows'}: none of the metrics has per-instance values")
     if save_rows is not None:
@@ -112,7 +112,7 @@ def check_outputs(
 
 
 def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator[Path]:
-    """Yield the files that are read, which no output may overwrite."""
+    """Yield the input files, which no output may overwrite."""
     for source in (truth.input.source, *(system.scores for system in systems)):
         yield from source.files()
     for value in truth.setup.options.files:
@@ -122,7 +122,7 @@ def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator
 
 
 def write_state(path: str | Path, state: State, *, shard: Any = None, force: bool = False) -> None:
-    """Write the state of a system."""
+    """Write the state of a system to a file."""
     from xmceval.scoring.state_file import pack_state  # not loaded by a score that saves nothing
 
     numbers = parse_shard(shard)
@@ -140,7 +140,7 @@ def keep_rows(
     save_rows: str | Path | None = None,
     force: bool = False,
 ) -> tuple[Result, ...]:
-    """Write the values of rows where they are saved, and return the results with them where they are asked for."""
+    """Save per-row values if a path was passed, and attach them to the results if `rows` is true."""
     ids = truth.row_ids
     if ids is not None:
         ids.check_number(held_rows.n_rows)
@@ -149,13 +149,13 @@ def keep_rows(
     held = held_rows.join()
     values = held.values[:, :, columns]
     values[~held.counts[:, :, columns], 0] = np.nan
-    # In a ratio of sums each row has a denominator of its own.
+    # In a ratio of sums each row has its own denominator.
     has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
     if save_rows is not None:
         from xmceval.files.saved_rows import RowTable, write_row_file  # not loaded by a score that saves nothing
 
         first = results[0]
-        meta = {  # the digests and rules that compared files must share, and the counts of each system
+        meta = {  # digests and rules that must match between compared files, and the counts of each system
             "truth": f"{held_rows.digest:016x}",
             "rules": {name: value for name, value in first.options.items() if name in RULES},
             **({} if first.propensities is None else {"propensities": first.propensities.digest}),

@@ -80,7 +80,7 @@ def score(
     y_true : sparse matrix, array, lists, path or list of matrices [n_rows, n_labels]
         Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
         indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
-        lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
+        lists, sets, arrays or tensors of integers, whose lengths differ, or differ from `n_labels`.
 
         Or a table, of pandas, polars, Arrow and others: wide, with a column of numbers per label; long, with columns
         such as ``row`` and ``label``; or with a column of lists. The guide ``xmceval/guide/inputs.md`` has all names.
@@ -91,114 +91,120 @@ def score(
         A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
         their rows continue from one to the next.
 
-        Rows or labels that both `y_true` and `y_score` name, in an index, in columns or by an id in each row, are
-        joined by name, in any order. Where only one of them has names, position counts, and names that are the numbers
-        in another order are refused. ``result.inputs`` says how each input was read and joined.
+        If both `y_true` and `y_score` name their rows or labels, in an index, in columns or by an id in each
+        row, these are joined by name, in any order. If only one of them has names, they are joined by position,
+        and names that are a permutation of the numbers are refused. ``result.inputs`` says how each input was
+        read and joined.
     y_score : sparse matrix, array, pair of arrays, lists, path or list of matrices [n_rows, n_labels]
-        The stored entries of a sparse matrix are the predictions; a score of -inf, in any form, says that the label is
-        not predicted; ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any
-        width] of which the one with integers has the labels, padded with label -1. Or labels alone, ranked with the
-        best first: lists of integers as in `y_true`, or an array that is not as wide as there are labels. Whole numbers
-        that may be ids or scores, such as permutations of all labels, are ids where `n_labels` is passed, and refused
-        without it. Or a file of predictions.
+        The stored entries of a sparse matrix are the predictions; a score of -inf, in any form, means that the
+        label is not predicted. ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two
+        arrays [n_rows, any width]; the array of integers has the labels, padded with -1. Or labels alone,
+        ranked with the best first: lists of integers as in `y_true`, or an array with fewer or more columns
+        than there are labels. Whole numbers that may be ids or scores, such as permutations of all labels, are
+        ids if `n_labels` is passed, and refused otherwise. Or a file of predictions.
 
-        All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
-        others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
-        another device only the best labels are.
+        All arrays may be PyTorch tensors, dense or sparse, on any device, including bfloat16, or arrays of JAX,
+        CuPy and others that export DLPack. Metrics at a cutoff do not copy dense scores in memory, and copy
+        only the top labels of tensors on another device.
 
-        Beside grades by query and document, or TREC qrels, ``{query: {document: score}}``, a table with a column such
-        as ``score`` instead, or a Run of ranx. As in a file of the same content, equal scores are ordered as in
-        trec_eval, missing queries count as 0, and others are ignored with a warning.
+        If the truth is grades by query and document, or TREC qrels: ``{query: {document: score}}``, a table
+        with a column such as ``score``, or a Run of ranx. As in a file with the same content, equal scores are
+        ordered as in trec_eval, missing queries count as 0, and queries that the truth lacks are ignored with a
+        warning.
 
-        Beside shards of the truth, as many shards, each with as many rows as its partner; or one matrix or file.
+        If the truth is in shards: the same number of shards with matching row counts, or one matrix or file.
     k : int, str or iterable of int, optional
-        Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``. Default 1, 3 and 5, and the whole
-        list for AP, RR, RBP and ERR.
+        Cutoffs for metrics that do not name their own; as text such as ``"1,3,5"`` or ``"1-5"``. Default 1, 3
+        and 5, and the whole list for AP, RR, RBP and ERR.
     metrics : str or iterable of str
         Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
     train : like y_true, optional
-        Training labels, from whose frequencies propensities are estimated.
+        Training labels; propensities are estimated from their frequencies.
     counts, n_train : array of int or path, int, optional
         Instead of `train`: the training rows in which each label is true, and the number of training rows.
     inverse_propensities : array of float or path, optional
         Instead of `train`: 1/p of each label.
     dataset : str, optional
-        The name of a public data set: sets A and B, and warns where the sizes are not those of the catalogue.
+        The name of a public data set: sets `a` and `b`, and warns if sizes differ from those of the catalogue.
     a, b : float, optional
         Constants of the propensity model; default 0.55 and 1.5.
     n_labels : int, optional
-        The number of labels, where `y_true` does not declare it.
+        The number of labels, if `y_true` does not declare it.
     labels : path, optional
-        A file with the name of label l in line l, from 0 on, for files that have names instead of ids.
+        A file with the name of label l in line l, counted from 0, for files that have names instead of ids.
     duplicates : {"error", "max"}
-        A label that appears twice in a row is an error, or its largest value counts, with a warning.
+        Whether a label that appears twice in a row is an error, or counts with its largest value and a warning.
     max_line : int
-        The longest line of a text file, in MiB; a file with a longer one is refused.
+        Limit on the length of a line in a text file, in MiB; a file with a longer line is refused.
     empty_rows : {"zero", "drop"}
         Whether rows without truth count as 0 or are left out.
     unscored : {"bottom", "zero"}
-        For metrics of whole rows: labels without a score rank below all that have one, as one group of ties; or they
-        have score 0, as in a dense copy of a sparse matrix, beside which -inf is refused.
+        For metrics of whole rows: labels without a score rank below all scored labels, as one group of ties; or
+        they have score 0, as in a dense copy of a sparse matrix; then -inf is refused.
     ties : {"label", "expected", "best", "worst"}
         For metrics at a cutoff, how labels with equal scores count: in their order by label, by the exact mean over
         all their orders, or in the best or worst of them.
     by_frequency : int, str or sequence, optional
-        Bins of labels by training frequency: a number of bins of equal mass, names such as ``"head,torso,tail"`` from
-        the most frequent on, or ascending training counts at which bins begin; in a list these may be a single one.
-        ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
-        the label-wise metrics within the bin.
+        Bins of labels by training frequency: a number of bins of equal mass, names such as
+        ``"head,torso,tail"``, the most frequent first, or a list of one or more ascending training counts at
+        which bins begin. ``result.slices`` then has for each bin its share of every metric at a cutoff (the
+        shares add up to the metric) and the label-wise metrics within the bin.
     by_group : sequence, mapping of ids or path, optional
-        The group of each row, such as its language: a sequence, an array, a Series, whose index is joined as that of
-        `sample_weight` is, or a file with one per line; or the groups of ids, where rows have any, as a mapping or in
-        lines of id and group. ``result.slices`` then has for each of at most 100 groups, in the order of their names,
-        what `score` gives for its rows alone, but that propensities are those of all rows. These values have intervals
-        of their own, and do not add up to the metric. Each group has totals of its own: metrics that count labels need
-        so many times the memory.
+        The group of each row, such as its language: a sequence, an array, a Series, whose index is joined like
+        that of `sample_weight`, or a file with one group per line; or, if rows have ids, a mapping from id to
+        group, or lines of id and group. ``result.slices`` then has for each of at most 100 groups, ordered by
+        name, what `score` gives for its rows alone, except that propensities are those of all rows. These
+        values have their own intervals, and do not add up to the metric. Each group has its own totals, so that
+        the memory of metrics that count labels is multiplied by the number of groups.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional
-        For metrics of decisions: stored labels whose score is at least this are decisions. Without it all stored labels
-        are, and 1 of dense zeros and ones; other dense scores are refused. It is rounded to the type of the scores: 0.7
-        as float32 is at least 0.7. The default metrics are then those of decisions.
+        For metrics of decisions: a stored label is predicted if its score is at least this. Without it all
+        stored labels are predicted, or the ones in a dense array of zeros and ones; other dense scores are
+        refused. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics
+        are then those of decisions.
     sample_weight : array of float or path, optional
-        One weight per row, at least 0; those of a Series are joined by its index to rows that have names. A row of
-        weight 0 is skipped, one of weight 2 counts twice. Intervals treat weights as fixed, not as numbers of
+        One weight per row, at least 0; a Series is joined by its index to rows that have names. A row of weight
+        0 is skipped, a row of weight 2 counts twice. Intervals treat weights as fixed, not as numbers of
         repetitions.
     row_ids : sequence of str or path, optional
-        An id of each row, or a file with one per line, which names the rows, also in `save_rows`; those of a truth in
-        qrels are its queries.
+        The id of each row, or a file with one id per line; also used in `save_rows`. In qrels the ids are the
+        queries.
     missing : {"error", "zero", "drop"}
-        Queries of the truth that a TREC run, or another one by query, lacks: an error, which queries that only the run
-        has are too; a value of 0; or left out for all systems, which are then scored on the queries that all of them
-        have. trec_eval leaves out, for each run, those that it lacks, unless ``-c`` is passed: that rewards a run that
-        has no answer to hard queries. Queries that the truth lacks are ignored.
+        What happens to queries of the truth that a TREC run, or other predictions by query, lack: ``"error"``
+        refuses them, and also queries that only the run has; ``"zero"`` gives them a value of 0; ``"drop"``
+        leaves them out for all systems, which are then scored on the queries that they share. (Without ``-c``
+        trec_eval leaves out the queries that each run lacks, which rewards a run that does not answer hard
+        queries.) Unless refused, queries that the truth lacks are ignored.
     filter : array of int [n_pairs, 2], list of pairs of str, table or path, optional
-        Pairs of row and label that are removed from the predictions before they are ranked, such as the reciprocal
-        pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score. Beside queries, pairs of
-        the names of a query and a document, such as a query that is itself a document.
+        Pairs of row and label to remove from the predictions before they are ranked, such as the reciprocal
+        pairs of the LF-Amazon sets; for metrics of whole rows they become labels without a score. If rows are
+        queries: pairs of query and document ids, such as a query that is itself a document.
     filter_truth : bool
         Remove those pairs from the truth too.
     threads : int, optional
-        Default: one per processor. The values are the same bits for any number.
+        Default: one per processor. The values are bit-identical for any number.
     rows : bool
-        Hold the values of every row in memory, 16 bytes per row and metric: `result.rows` has them.
+        Keep the per-row values in memory, 16 bytes per row and metric, as `result.rows`.
     save_rows : path, optional
-        Write the values of every row there: .npz or .csv; `compare_rows` compares such files.
+        Write the per-row values to this file, .npz or .csv; `compare_rows` compares such files.
     save_state : path, optional
-        Write the totals there, which `merge` adds to those of other shards.
+        Write the totals to this file; `merge` adds them to those of other shards.
     shard : str or pair of int, optional
-        With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; then `merge` finds missing ones.
+        With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; `merge` then detects missing
+        shards.
     force : bool
         Overwrite `save_rows` and `save_state`.
     max_weight : float, optional
-        The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
-        if they have the same. Default: that of `sample_weight`.
+        The largest sample weight over all shards, which is the scale of exact sums: weighted totals can only be
+        merged if they share it. Default: the largest of `sample_weight`.
     executor : concurrent.futures.Executor, optional
-        Score in parts, by its tasks: processes, MPI, or a cluster, such as ``distributed.Client(...).get_executor()``,
-        whose workers see the files under the same paths. The values have the same bits. Not available for metrics of
-        whole columns, such as macroAUC, for `by_group`, and for values of rows.
+        Score in parts that run as its tasks: in processes, with MPI, or on a cluster, such as
+        ``distributed.Client(...).get_executor()``, whose workers see the files under the same paths. The values
+        are bit-identical. Not available for metrics of whole columns, such as macroAUC, for `by_group`, or for
+        per-row values.
     progress : callable, optional
-        Called with a number of rows each time that many more are done.
+        Called with the number of rows finished since the last call.
 
     Returns
     -------
@@ -208,23 +214,23 @@ def score(
     Raises
     ------
     DataError
-        Data that is wrong, or does not fit together, with its place.
+        Invalid or inconsistent data; the message says where.
     UsageError
-        An argument that is wrong.
+        An invalid argument.
 
     Warns
     -----
     XmcevalWarning
-        Why values may be wrong, also in ``result.doubts``. How instances without a true label, or with too few
-        predictions, were counted is in ``result.facts`` and below the table.
+        Reasons why values may be wrong, which ``result.doubts`` also has. ``result.facts``, shown below the
+        table, says how instances without true labels, or with too few predictions, were counted.
 
     See Also
     --------
     score_all : Several systems on the same truth.
-    compare : Tests of their differences.
-    Evaluator : Batch by batch, as in a training loop.
+    compare : Test the differences between systems.
+    Evaluator : Score batch by batch, as in a training loop.
     precision_at_k, ndcg_at_k, psp_at_k : One metric as a float.
-    inspect : What may be wrong with files.
+    inspect : Check files for problems.
 
     Examples
     --------
@@ -298,7 +304,7 @@ def score_all(
     progress: Progress | None = None,
     **options: Any,
 ) -> Results:
-    """Score several systems on the same truth, without testing their differences; `compare` tests them.
+    """Score several systems on the same truth, without testing their differences.
 
     Parameters
     ----------
@@ -307,13 +313,13 @@ def score_all(
     systems : mapping of str to matrix or path
         The scores of each system by name, each as in `score`.
     rows : bool
-        Hold the values of every row, as in `score`: ``results["b"].rows`` has them.
+        Keep the per-row values, as in `score`: ``results["b"].rows`` has them.
     save_rows : path, optional
-        Write the values of every row there, as in `score`.
+        Write the per-row values to this file, as in `score`.
     force : bool
         Overwrite `save_rows`.
     progress : callable, optional
-        Called with a number of rows each time that many more are done.
+        Called with the number of rows finished since the last call.
     **options
         Any option of `score`.
 
@@ -325,20 +331,20 @@ def score_all(
     Raises
     ------
     DataError
-        Data that is wrong, or does not fit together, with its place.
+        Invalid or inconsistent data; the message says where.
     UsageError
-        An argument that is wrong, or no system.
+        An invalid argument, or no systems.
 
     Warns
     -----
     XmcevalWarning
-        What puts the numbers in doubt; see `score`.
+        Reasons why values may be wrong; see `score`.
 
     See Also
     --------
-    compare : The same with tests of the differences.
-    score : One system.
-    Results : Puts results that there are already into one table.
+    compare : Also test the differences.
+    score : Score one system.
+    Results : Put existing results into one table.
 
     Examples
     --------
@@ -376,7 +382,7 @@ def score_systems(
     force: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Result, ...]:
-    """Score systems on an opened truth, which is read once; `check_saving` has checked the outputs."""
+    """Score systems on an opened truth, reading it once; `check_saving` has checked the outputs."""
     opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
     if not holds_rows and save_state is None:
         return finish_states(truth, score_opened(truth, opened, progress=progress))
@@ -401,7 +407,7 @@ def score_opened(
     *,
     progress: Progress | None = None,
 ) -> list[State]:
-    """Score opened systems; the values of their rows are added to `joint` too."""
+    """Score opened systems, and also add their per-row values to `joint`."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress must be callable, got {type(progress).__name__}")
     source, threads, first = truth.input.source, truth.setup.options.threads, list[FirstRows]()
@@ -426,7 +432,7 @@ def score_opened(
 
 
 def _make_state(truth: OpenedTruth, system: OpenedSystem, totals: Totals, doubts: Sequence[Doubt]) -> State:
-    """Return the totals of a system as a state, with the doubts about its files and first rows."""
+    """Make a state from the totals of a system, with the doubts about its files and first rows."""
     setup, source, weight_range = system.setup, truth.input.source, NO_RANGE
     n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty)
     if setup.weights is not None:
@@ -455,7 +461,7 @@ def finish_states(truth: OpenedTruth, states: Sequence[State]) -> tuple[Result, 
 
 
 def finish_state(state: State, n_mentioned: int | None = None) -> Result:
-    """Finish the totals of a state; where labels are documents, `n_mentioned` is how many truth and runs mention."""
+    """Compute the result of a state; `n_mentioned` counts the documents, if labels are documents."""
     if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     state.check_filter()
@@ -490,7 +496,7 @@ def _check_state(state: State) -> Iterator[str]:
             question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
             yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
     propensities, is_filtered = setup.propensities, setup.filter is not None
-    sizes = Sizes(  # as far as they are known for certain
+    sizes = Sizes(  # those that are known for certain
         train=None if propensities.from_truth else propensities.n,
         test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
         labels=setup.width.or_none,

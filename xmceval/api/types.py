@@ -16,7 +16,7 @@ class SupportsTocsr(Protocol):
     """A matrix or array of scipy.sparse, in any format."""
 
     def tocsr(self) -> Any:
-        """Return it as CSR."""
+        """Convert to CSR."""
 
 
 class SupportsDLPack(Protocol):
@@ -33,7 +33,7 @@ class SupportsColumns(Protocol):
         """The names of its columns."""
 
     def to_numpy(self) -> Any:
-        """Return it as an array."""
+        """Convert to a numpy array."""
 
 
 class SupportsArrow(Protocol):
@@ -49,7 +49,7 @@ class SupportsToDict(Protocol):
         """Return ``{query: {document: value}}``."""
 
     def get_doc_ids_and_scores(self) -> Any:
-        """Return arrays of documents and of values."""
+        """Return the arrays of document ids and of values."""
 
 
 TableLike: TypeAlias = SupportsColumns | SupportsArrow
@@ -59,4 +59,4 @@ ByQuery: TypeAlias = Mapping[str, Mapping[str, Any] | AbstractSet[str]] | TableL
 # grades and scores by query and document.
 MatrixLike: TypeAlias = ArrayLike | SupportsTocsr | SupportsDLPack | Sequence[Any] | Path | Shards | ByQuery
 
-ClassLike: TypeAlias = str | float | np.generic  # of one label per row, as scikit-learn has it
+ClassLike: TypeAlias = str | float | np.generic  # one label per row, as in scikit-learn

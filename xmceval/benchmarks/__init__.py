@@ -1,3 +1,3 @@
 """Benchmarks compare systems on several data sets described in one TOML file."""
 
-FILE_NAME = "benchmark.toml"  # where no other name is passed
+FILE_NAME = "benchmark.toml"  # the default

@@ -41,34 +41,34 @@ def benchmark(
     source : path or mapping
         A TOML file, or what it holds as a dict; the guide ``xmceval/guide/start.md`` describes it.
     strict : bool
-        Refuse predictions that do not exist, which are missing cells otherwise.
+        Refuse predictions that do not exist; otherwise they become missing cells.
     fail_if_worse : str or iterable of str
-        Gates such as ``"P@5:0.5"``, as `check_worse` takes them, for each system and data set; ``benchmark.gates`` has
+        Gates such as ``"P@5:0.5"``, as in `check_worse`, for each system and data set; ``benchmark.gates`` has
         the outcomes.
     threads : int, optional
         Default: one per processor.
     progress : callable, optional
-        Called with a number of rows each time that many more are done.
+        Called with the number of rows finished since the last call.
 
     Returns
     -------
     Benchmark
-        A mapping: ``benchmark["Bibtex"]`` is the Comparison of a data set, ``benchmark["Bibtex", "Ours", "P@5"]`` a
-        value. A data set that fails has none.
+        A mapping: ``benchmark["Bibtex"]`` is the Comparison on a data set, ``benchmark["Bibtex", "Ours",
+        "P@5"]`` a value. A data set that failed has neither.
 
     Raises
     ------
     DataError
-        A file that is no benchmark, with all its mistakes.
+        The file does not describe a benchmark; the message lists all mistakes.
 
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the values, and why data sets failed.
+        Reasons why values may be wrong, and why data sets failed.
 
     See Also
     --------
-    compare : On one data set.
+    compare : Compare systems on one data set.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class BenchmarkPlan:
 
     datasets: tuple[DatasetPlan, ...]
     systems: tuple[SystemPlan, ...]
-    tested: tuple[str, ...]  # the systems with predictions
+    tested: tuple[str, ...]  # systems with predictions
     measures: tuple[Measure, ...]
     testing: Testing
     file: Path | None = None
@@ -111,11 +111,11 @@ def read_plan(
     are a mistake.
     """
     config = read_config(source)
-    with naming_flags(False):  # a file has the names of Python's arguments
+    with naming_flags(False):  # a file uses the names of Python's arguments
         config.check_keys((), config.tables, [*specs(), *specs(Testing), "datasets", "systems"])
         datasets = read_datasets(config, threads)
         columns = dict.fromkeys(measure for dataset in datasets for measure in dataset.columns)
-        # Which columns there are is unknown after a mistake.
+        # After a mistake the columns are unknown.
         systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
         tested = [system.name for system in systems if system.published is None]
         testing = _read_testing(config, tested)
@@ -124,7 +124,7 @@ def read_plan(
 
 
 def _read_testing(config: Config, tested: Sequence[str]) -> Testing:
-    """Read how differences are tested, after a mistake as by default."""
+    """Read how differences are tested; use the defaults after a mistake."""
     values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
     against = values.get("against")
     if isinstance(against, str) and tested and against not in tested:
@@ -145,7 +145,7 @@ def run_plan(
 ) -> Benchmark:
     """Compare the systems on each data set in turn.
 
-    `layout` is that of gates, `executor` scores rows in parts, and `watch` shows the progress of resampling.
+    `layout` formats the gates, `executor` scores rows in parts, and `watch` shows the progress of resampling.
     """
     against = plan.testing.against
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
@@ -175,7 +175,7 @@ def _run_dataset(
     try:
         if not systems:
             raise DataError("there are no predictions (hint: set folder to what {dataset} in paths stands for)")
-        with naming_flags(False):  # a file has the names of Python's arguments
+        with naming_flags(False):  # a file uses the names of Python's arguments
             truth = OpenedTruth.of(dataset.truth, dataset.options, systems, executor=executor)
             comparison = compare_systems(
                 truth, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False

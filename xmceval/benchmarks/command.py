@@ -82,7 +82,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
 
 
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
-    """Write the file of a benchmark into a folder, and report which files and systems were left out."""
+    """Write a benchmark file into a folder, and report which files and systems were left out."""
     from xmceval.benchmarks.init import propose
     from xmceval.files.io.write import check_output, write_output
 

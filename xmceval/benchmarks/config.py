@@ -19,7 +19,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.shards import find_beside
 
-Keys: TypeAlias = tuple[str, ...]  # of a table, from the top of the file; () is the top itself
+Keys: TypeAlias = tuple[str, ...]  # path of a table from the top of the file; () is the top itself
 
 PLACEHOLDER = "{dataset}"
 
@@ -28,21 +28,21 @@ _QUOTES = " (hint: write text in quotes, paths with backslashes in single ones)"
 
 @dataclass(frozen=True)
 class Config:
-    """The tables of a benchmark file, and the mistakes that were noted so far."""
+    """The tables of a benchmark file, and the mistakes noted so far."""
 
     tables: Mapping[str, Any]
     path: Path | None = None  # None for a dict, which may have matrices instead of files
     mistakes: list[str] = field(default_factory=list)
 
     def refuse(self, keys: Keys, message: str) -> None:
-        """Note a mistake in a table, without the credentials that an address in it may have."""
+        """Note a mistake in a table, with the credentials in addresses removed."""
         header = f"[{'.'.join(map(quote_key, keys))}]" if keys else ""
         place = " ".join(filter(None, [str(self.path or ""), header]))
         self.mistakes.append(redacted(f"{place}: {message}" if place else message))
 
     @contextmanager
     def noting(self, keys: Keys, prefix: str = "") -> Iterator[None]:
-        """Turn an error about an option or a file into a noted mistake of a table."""
+        """Note an error about an option or a file as a mistake in a table."""
         try:
             yield
         except XmcevalError as error:
@@ -54,14 +54,14 @@ class Config:
             raise DataError(*dict.fromkeys(self.mistakes))
 
     def table(self, keys: Keys, value: Any, expected: str) -> Mapping[str, Any]:
-        """Return a value that is a table; anything else is a mistake, and stands for an empty one."""
+        """Return a value that is a table; note anything else as a mistake, and return an empty table."""
         if isinstance(value, Mapping):
             return {str(key): entry for key, entry in value.items()}
         self.refuse(keys[:-1], f"{keys[-1]} must be {expected}, got {show(value)}")
         return {}
 
     def check_keys(self, keys: Keys, table: Iterable[str], choices: Iterable[str]) -> None:
-        """Note the keys of a table that are not among the choices."""
+        """Note keys of a table that are not among the choices."""
         known = list(choices)
         for key in table:
             if key not in known:
@@ -69,7 +69,7 @@ class Config:
 
     def find_file(self, path: str | Path, folder: str) -> Any:
         """Return the path of a file, or the Shards of a pattern or ``@LIST``; `folder` stands for ``{dataset}``."""
-        text = getattr(to_path(path), "address", str(path))  # which has the credentials that str() leaves out
+        text = getattr(to_path(path), "address", str(path))  # includes the credentials that str() leaves out
         is_pattern = glob.has_magic(text)
         file = find_beside(self.path, text.replace(PLACEHOLDER, glob.escape(folder) if is_pattern else folder))
         if file is None:
@@ -78,13 +78,13 @@ class Config:
         return file
 
     def is_matrix(self, value: Any) -> bool:
-        """Return whether a value may be a matrix in memory, as only a dict can have."""
+        """Return whether a value may be a matrix in memory, which only a dict can hold."""
         plain = (bool, int, float, str, Path, Mapping, type(None))
         return self.path is None and not isinstance(value, plain) and not are_paths(value)
 
 
 def is_path(value: Any) -> bool:
-    """Return whether a value is a path, and not empty."""
+    """Return whether a value is a non-empty path."""
     return isinstance(value, (str, Path)) and str(value) != ""
 
 
@@ -104,14 +104,14 @@ def quote(text: str) -> str:
 
 
 def suggest(word: str, choices: Iterable[str]) -> str:
-    """Return a hint at the choice that is most like a word; empty if none is."""
+    """Return a hint that names the choice most similar to a word, or an empty string."""
     by_spelling = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(word.lower().strip("-").replace("-", "_"), by_spelling, 1)
     return f" (hint: {by_spelling[near[0]]})" if near else ""
 
 
 def show(value: Any) -> str:
-    """Return a value for a message."""
+    """Format a value for a message."""
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, bool):
@@ -120,7 +120,7 @@ def show(value: Any) -> str:
 
 
 def read_config(source: str | Path | Mapping[str, Any]) -> Config:
-    """Read a TOML file, local or remote; a dict is taken as it is."""
+    """Read a TOML file, local or remote; a dict is used unchanged."""
     if isinstance(source, Mapping):
         return Config(source)
     path = to_path(source)

@@ -16,9 +16,9 @@ from xmceval.files.io.paths import split_ending
 from xmceval.files.open import open_source
 from xmceval.files.opened import Request, Role
 
-ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in the names of files
-SEPARATORS = re.compile(r"[_-]")  # of words in names of files
-DEEPEST = 4  # levels of folders that are looked through
+ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in file names
+SEPARATORS = re.compile(r"[_-]")  # between words in file names
+DEEPEST = 4  # levels of folders to search
 
 HEAD = """\
 # A benchmark of {what}, proposed by the names and sizes of files: check it.
@@ -37,7 +37,7 @@ class DataSet:
 
     @property
     def shown(self) -> str:
-        """What ``{dataset}`` stands for in paths of systems."""
+        """The text that ``{dataset}`` stands for in paths of systems."""
         return "." if self.folder == PurePosixPath(".") else self.name
 
 
@@ -78,7 +78,7 @@ def propose(home: Path) -> tuple[str, list[str]]:
 
 
 def _list_files(home: Path) -> Iterator[PurePosixPath]:
-    """Yield the files below a folder, but not hidden ones, relative to it and sorted by name."""
+    """Yield the files below a folder, except hidden ones, relative to it and sorted by name."""
     for folder, folders, names in os.walk(home):
         relative = PurePosixPath(Path(folder).relative_to(home))
         is_deepest = len(relative.parts) == DEEPEST
@@ -124,12 +124,12 @@ def _find_systems(
     """Find the files of each system, by the name of the data set."""
     inputs = {path for data_set in sets for path in data_set.inputs.values()}
     others: dict[str, list[str]] = {}
-    by_set: dict[str, dict[PurePosixPath, tuple[str, ...]]] = {}  # files of scores, with their parts
+    by_set: dict[str, dict[PurePosixPath, tuple[str, ...]]] = {}  # score files, with the parts of their paths
     for path in paths:
         data_set = _data_set_of(path, sets)
         if path in inputs or data_set is None:
             continue
-        pair = PurePosixPath(pair_of(home / path)).relative_to(home)  # of the two files of a pair their stem
+        pair = PurePosixPath(pair_of(home / path)).relative_to(home)  # the stem, for one of two files
         parts = _without_data_set(split_ending(str(pair))[0], data_set)
         files = by_set.setdefault(data_set.name, {})
         if pair in files:
@@ -153,7 +153,7 @@ def _find_systems(
 
 
 def _data_set_of(path: PurePosixPath, sets: Sequence[DataSet]) -> DataSet | None:
-    """Return the data set with the longest name that is a part of a path, or the nearest one whose folder it is in."""
+    """Return the data set with the longest name in a path, or else the nearest one whose folder contains it."""
     named = [data_set for data_set in sets if _find_name(str(path), data_set.name) is not None]
     if named:
         return max(named, key=lambda data_set: len(data_set.name))
@@ -167,7 +167,7 @@ def _find_name(text: str, name: str) -> re.Match[str] | None:
 
 
 def _without_data_set(stem: str, data_set: DataSet) -> tuple[str, ...]:
-    """Return the parts of a path without the data set: alike for the files of one system."""
+    """Return the parts of a path without the data set, which are equal for all files of one system."""
     match = _find_name(stem, data_set.name)
     if match is not None:
         stem = stem[: match.start()] + stem[match.end() :]
@@ -177,7 +177,7 @@ def _without_data_set(stem: str, data_set: DataSet) -> tuple[str, ...]:
 
 
 def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:
-    """Name systems by the parts of their paths that not all have; one alone by its last part."""
+    """Name systems by the parts of their paths that differ; name a single system by its last part."""
     shared = set.intersection(*map(set, keys)) if len(keys) > 1 else set()
     return [
         "/".join([part for part in key if part not in shared] if shared else key[-1:] or ["scores"]) for key in keys
@@ -185,7 +185,7 @@ def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _find_tags(by_set: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, set[str]]:
-    """Find the words that all files of a data set have and no others; none unless each data set has some."""
+    """Find the words that all files of a data set and no others share; none unless each data set has some."""
     tags = {}
     for name, keys in by_set.items():
         elsewhere = _words_of(parts for other, others in by_set.items() if other != name for parts in others)
@@ -198,7 +198,7 @@ def _words_of(keys: Iterable[Sequence[str]]) -> set[str]:
 
 
 def _without_words(part: str, words: Collection[str]) -> str:
-    """Leave out words that all files of a data set have, and no other: another name of the data set."""
+    """Leave out words that only the files of this data set share: another name of the data set."""
     kept = [word for word in re.split(r"([_-])", part) if word not in words]
     return re.sub(r"([_-])[_-]+", r"\1", "".join(kept)).strip("_-") if words else part
 
@@ -208,7 +208,7 @@ def _words(path: PurePosixPath) -> set[str]:
 
 
 def _count_rows(path: Path, role: Role) -> int | None:
-    """Return the number of rows of a file of scores, or of true labels; None where it is no such file."""
+    """Return the number of rows in a file of scores or of true labels, or None if it is neither."""
     try:
         source = open_source(path, Request(role)).source
         return sum(block.n_rows for block in source.blocks()) if source.n_rows is None else source.n_rows
@@ -226,7 +226,7 @@ def _write_data_set(data_set: DataSet) -> str:
 
 
 def _write_system(name: str, files: Mapping[str, PurePosixPath], sets: Sequence[DataSet]) -> str:
-    """Write a system in one line: with a path for all data sets, or where files differ one for each."""
+    """Write a system in one line: with one path for all data sets, or one per data set if they differ."""
     patterns = set()
     for data_set in sets:
         if data_set.name in files:

@@ -21,19 +21,19 @@ STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing
 class DatasetOutcome:
     """A data set of a benchmark.
 
-    The comparison has the systems with predictions; it has no differences where there is only one system or the
-    baseline is missing, and is None where the data set failed.
+    The comparison covers the systems with predictions; it has no differences if there is only one system or the
+    baseline is missing, and is None if the data set failed.
     """
 
     name: str
     comparison: Comparison | None
-    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by system and metric
-    missing: Mapping[str, str] = field(default_factory=dict)  # by system without predictions or values, the reason
-    notes: tuple[str, ...] = ()  # such as which columns it lacks, and why
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # values by system and metric
+    missing: Mapping[str, str] = field(default_factory=dict)  # by system, why it has no values
+    notes: tuple[str, ...] = ()  # such as the columns that it lacks, and why
     why: str = ""  # it failed
 
     def find_status(self, system: str) -> str:
-        """Return which of STATUSES the values of a system have."""
+        """Return the status of a system, one of STATUSES."""
         if system in self.missing:
             return MISSING
         if system in self.published:
@@ -62,6 +62,6 @@ class Outcome:
     version: str = VERSION
 
     def count_cells(self) -> dict[str, int]:
-        """Return how many systems on data sets have each status."""
+        """Count the cells (a system on a data set) by status."""
         statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
         return {status: statuses.count(status) for status in STATUSES}

@@ -31,7 +31,7 @@ def draw_benchmark(benchmark: Outcome, *, metrics: str | Iterable[str] | None = 
 
 
 def _choose(benchmark: Outcome, metrics: str | Iterable[str] | None) -> list[Measure]:
-    """Return the measures to draw: those that are asked for, of those that have values."""
+    """Return the measures to draw: those with values among those asked for."""
     drawable = {
         figure.measure
         for dataset in benchmark.datasets
@@ -66,7 +66,7 @@ def _draw_panel(benchmark: Outcome, measure: Measure, ax: Axes) -> None:
             if estimates:
                 value, low, high = draw_values(estimates, measure)[:, 0].tolist()
                 y, look = row * step + place, _look(benchmark, place)
-                ax.plot([low, high], [y, y], color=look.color, linewidth=1.0)  # of NaN, nothing
+                ax.plot([low, high], [y, y], color=look.color, linewidth=1.0)  # draws nothing for NaN
                 ax.plot([value], [y], **look.points)
         if dataset.comparison is None:
             ax.text(0.5, middles[row], "not scored", transform=ax.get_yaxis_transform(), ha="center", va="center")

@@ -27,11 +27,11 @@ class DatasetPlan:
     """A data set and how its systems are scored."""
 
     name: str
-    folder: str  # what {dataset} in paths stands for
+    folder: str  # the text that {dataset} in paths stands for
     truth: Any  # a path, a matrix or Shards
-    options: Options  # without the metrics and bins for which the data set lacks the inputs
-    columns: tuple[Measure, ...]  # all metrics that are asked for
-    notes: tuple[str, ...] = ()  # the options that are left out, and the inputs they need
+    options: Options  # without the metrics and bins whose inputs the data set lacks
+    columns: tuple[Measure, ...]  # all metrics asked for
+    notes: tuple[str, ...] = ()  # the options left out, and the inputs they need
 
 
 def read_datasets(config: Config, threads: int | None) -> list[DatasetPlan]:
@@ -44,7 +44,7 @@ def read_datasets(config: Config, threads: int | None) -> list[DatasetPlan]:
 
 
 def _read_dataset(config: Config, name: str, value: Any, threads: int | None) -> DatasetPlan:
-    """Read a data set: its truth, and the options in its table over those at the top of the file."""
+    """Read a data set: its truth and options; those in its table override those at the top of the file."""
     keys = ("datasets", name)
     table = config.table(keys, value, 'a table with truth = "FILE"')
     for key in [key for key in table if key in specs(Testing)]:
@@ -57,15 +57,15 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
     if isinstance(value, Mapping) and "truth" not in table:
         config.refuse(keys, 'there is no truth (hint: truth = "FILE")')
     passed = dict(config.tables)
-    with suppress(UsageError):  # where the catalogue has no data set of this name
+    with suppress(UsageError):  # the catalogue has no data set with this name
         passed["dataset"] = find_dataset(name).name
     passed |= table
     inputs = {key: passed[key] for key in ("truth", *specs()) if key in passed}
     for key in [key for key in inputs if key == "truth" or (specs()[key].is_file and inputs[key] is not None)]:
         inputs[key] = _find_input(config, keys, key, inputs[key], folder)
     truth = inputs.pop("truth", None)
-    options = Options()  # the default ones after a mistake
-    with config.noting(keys):  # what scoring would check before it reads a file
+    options = Options()  # the defaults, used after a mistake
+    with config.noting(keys):  # checks that scoring would make before reading a file
         options = Options.of(check_types(config, keys, specs(), inputs))
         options.refuse_groups("benchmark", "use compare, which tests differences within groups")
         if options.dataset is not None:
@@ -94,7 +94,7 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
 
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options whose values are of the right type; the others are mistakes."""
+    """Return the options whose values have the right type; note the others as mistakes."""
     wrong = {name: kind for name, value in values.items() if (kind := expected[name].expect(value))}
     for name, kind in wrong.items():
         config.refuse(keys, f"{name} must be {kind}, got {show(values[name])}")
@@ -102,9 +102,9 @@ def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values
 
 
 def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]]:
-    """Leave out metrics and bins that need training labels which there are not: nothing is estimated from the truth.
+    """Leave out metrics and bins whose training labels are missing: nothing is estimated from the truth.
 
-    The options are None where no metric is left; the notes name those left out and the inputs they need.
+    The options are None if no metric is left; the notes name those left out and the inputs they need.
     """
     has_counts = not {"train", "counts"}.isdisjoint(options.sources)
     lacking: dict[str, list[Measure]] = {}
@@ -132,15 +132,15 @@ class SystemPlan:
 
     name: str
     predictions: Mapping[str, Any] = field(default_factory=dict)  # by data set, as xmceval.compare takes them
-    missing: Mapping[str, str] = field(default_factory=dict)  # by data set, why there are none
-    published: Mapping[str, Mapping[str, float]] | None = None  # by data set and metric; None with predictions
+    missing: Mapping[str, str] = field(default_factory=dict)  # the reason, by data set without predictions
+    published: Mapping[str, Mapping[str, float]] | None = None  # by data set and metric; or None
     source: str = ""  # where the values were published
 
 
 def read_systems(
     config: Config, datasets: Sequence[DatasetPlan], columns: Sequence[Measure], *, strict: bool
 ) -> list[SystemPlan]:
-    """Read the systems in the order of the file; with `strict` missing predictions are mistakes."""
+    """Read the systems in the order of the file; with `strict`, missing predictions are mistakes."""
     if not config.tables.get("systems"):
         config.refuse((), 'there is no system (hint: [systems] NAME = "runs/{dataset}/NAME.npz")')
         return []
@@ -165,7 +165,7 @@ def _read_system(
     datasets: Sequence[DatasetPlan],
     columns: Sequence[Measure],
 ) -> SystemPlan:
-    """Read a system: ``path``, ``runs`` and ``paths`` name its predictions, ``published`` has values instead."""
+    """Read a system: ``path``, ``runs`` or ``paths`` name its predictions, or ``published`` gives values."""
     config.check_keys(keys, table, ["path", "runs", "paths", "published", "source"])
     source = table.get("source", "")
     if not isinstance(source, str):
@@ -205,7 +205,7 @@ def _find_system(
                 continue
             is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
             predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
-        if missing and not predictions:  # as a typing mistake in the path gives
+        if missing and not predictions:  # probably a typing mistake in the path
             raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
     return SystemPlan(name, predictions, missing)
 
@@ -224,7 +224,7 @@ def _find_predictions(config: Config, name: str, value: Any, folder: str) -> Any
 
 
 def _read_values(config: Config, keys: Keys, row: Any, columns: Sequence[Measure]) -> dict[str, float]:
-    """Read the published values of a system on a data set, whose shares are in percent; no columns: unknown ones."""
+    """Read published values, with shares in percent, of a system on a data set; no `columns`: any metric."""
     values: dict[Measure, float] = {}
     for name, value in config.table(keys, row, "values by metric").items():
         with config.noting(keys):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
     from pandas import DataFrame
 
-NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are
+NUMBER = frozenset({"is", "are", "has", "have"})  # words that differ between singular and plural
 
 
 class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
@@ -52,18 +52,18 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
     ----------
     datasets : tuple of DatasetOutcome
     systems : tuple of str
-        In the order of the file, published ones included.
+        In the order of the file, including published systems.
     measures : tuple of Measure
         The columns.
     testing : Testing
     published : mapping of str to str
-        The systems whose values are published ones, which are not tested, and where they were published.
+        The sources of published values, by system; such systems are not tested.
     file : str
-        The file that describes it; empty for a dict.
+        The file that describes the benchmark; empty for a dict.
     gates : tuple of GateOutcome
         Whether each gate passed.
     version : str
-        The version of xmceval that made it.
+        The version of xmceval that computed it.
     """
 
     _columns = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
@@ -97,7 +97,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         return _build_sheet(self, layout)
 
     def _render(self, form: str, layout: Layout = DEFAULT) -> str:
-        """Write it in one of the FORMS; by default only a plain table that fits has intervals."""
+        """Write the benchmark in one of the FORMS; by default only a plain table with room has intervals."""
         if form not in {"json", "csv"}:
             if layout.transpose:
                 raise UsageError("transpose=True is not available for a benchmark")
@@ -107,7 +107,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         return super()._render(form, layout)
 
     def _records(self) -> Record:
-        """Return the document of the self."""
+        """Return the benchmark as a document for JSON."""
         return {
             "schema": BENCHMARK_SCHEMA,
             "version": self.version,
@@ -133,7 +133,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         }
 
     def _lines(self) -> Iterator[Record]:
-        """Yield a line for each value, data set by data set, each with its published values last."""
+        """Yield a record per value, data set by data set, with published values last in each."""
         for dataset in self.datasets:
             for line in _list_computed(dataset.comparison) if dataset.comparison else ():
                 yield {**line, "dataset": dataset.name}
@@ -149,13 +149,13 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         Parameters
         ----------
         bins : bool
-            Also the values of bins of labels, with the level ``bin``, empty for all labels.
+            Include the values in bins of labels, with the level ``bin``, empty for all labels.
 
         Returns
         -------
         pandas.DataFrame
-            Columns kind (total, share, average or published), value, low, high, tie_low, tie_high and ceiling; missing
-            where there is none. Shares are fractions of 1.
+            Columns kind (total, share, average or published), value, low, high, tie_low, tie_high and ceiling;
+            cells without a value are missing. Shares are fractions of 1.
 
         Raises
         ------
@@ -166,7 +166,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         return make_frame(self._lines(), ["system"], columns, bins=bins, outer=["dataset"])
 
     def plot(self, *, metrics: str | Iterable[str] | None = None) -> Picture:
-        """Draw the values of systems by data set, a panel per metric; needs matplotlib.
+        """Draw the values of systems by data set, with one panel per metric; needs matplotlib.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
         Raises
         ------
         UsageError
-            Metrics that are no columns.
+            Metrics that are not columns.
         DataError
             matplotlib is not installed, or no data set has values.
         """
@@ -210,7 +210,7 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
 
 
 def _list_computed(comparison: Comparison) -> Iterator[Record]:
-    """Yield a line for each value of the systems on a data set; of several runs of their mean."""
+    """Yield a record for each value of the systems on a data set, which is the mean over runs."""
     runs_by_system = {runs.name: runs for runs in comparison.runs}
     files = {result.name: result.scores for result in comparison.results}
     for name, result in comparison.systems.items():
@@ -230,7 +230,7 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
 
 
 def _build_sheet(benchmark: Benchmark, layout: Layout) -> Sheet:
-    """Build the table, grouped by data set, then each bin of labels, with a legend and what failed below."""
+    """Build the table: sections by data set, then by bin of labels, with a legend and failures below."""
     mark = mark_best if benchmark.testing.against is None else mark_against
     signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
     of_all_labels = [_make_section(benchmark, dataset, layout, signs[dataset.name]) for dataset in benchmark.datasets]
@@ -240,7 +240,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout) -> Sheet:
             section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
             in_bins.setdefault(part.bin.name, []).append(section)
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
-    facts = [  # how the input was counted
+    facts = [  # about how rows were counted
         f"{name}: {fact}"
         for name, comparison in benchmark.items()
         for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
@@ -260,7 +260,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout) -> Sheet:
 def _make_section(
     benchmark: Benchmark, dataset: DatasetOutcome, layout: Layout, signs: Signs, part: Slice | None = None
 ) -> Section:
-    """Make the rows of all systems on a data set, or within a bin of its labels, which published ones lack."""
+    """Make the rows of all systems on a data set, or within a bin of its labels, where nothing is published."""
     bin_name = part.bin.name if part else ""
     systems = [name for name in benchmark.systems if not (part and name in benchmark.published)]
     computed = dataset.comparison.systems if dataset.comparison else {}
@@ -277,7 +277,7 @@ def _make_section(
     columns = [measure.name for measure in benchmark.measures]
     if part:
         columns = section.columns_with_values(columns)
-    rows = list(section.rows)  # of the systems, and of the ceiling
+    rows = list(section.rows)  # systems, then the ceiling
     for place, name in enumerate(systems):
         blank = Cell(FAILED if dataset.find_status(name) == FAILED else _show_sign(NO_VALUE, layout))
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
@@ -288,12 +288,12 @@ def _make_section(
 
 
 def _show_sign(sign: str, layout: Layout) -> str:
-    """Return a sign, or what stands for it where the output has no such signs."""
+    """Return a sign, or its substitute in an output without such signs."""
     return sign if layout.is_unicode else ASCII_SIGNS[sign]
 
 
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
-    """Explain which metrics are better where they are lower, the marks and their tests, and published values."""
+    """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
     comparisons = [comparison for _, comparison in benchmark.items()]
     tests = [
@@ -317,7 +317,7 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
-    """Say which data sets failed, which lack columns or bins that need training labels, and where nothing is tested."""
+    """Say which data sets failed, which lack training labels for columns or bins, and what is not tested."""
     for dataset in benchmark.datasets:
         if dataset.why:
             yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
@@ -330,7 +330,7 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
 
 
 def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Iterator[str]:
-    """Yield the first line of each kind, and how many more there are, which differ in numbers and names only."""
+    """Yield the first line of each kind, and the number of others that differ only in numbers and names."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     names = {*benchmark.systems, *(dataset.name for dataset in benchmark.datasets)}
     for line in lines:

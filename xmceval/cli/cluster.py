@@ -13,10 +13,10 @@ from typing import Any
 
 from xmceval.errors import DataError, UsageError
 
-PATIENCE = 3.0  # seconds until a scheduler has answered
-PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
-PATIENCE_FOR_CLOSING = 10.0  # seconds until the processes of this machine have ended
-RETRIES = 3  # of tasks whose worker raised something else than is known of their data
+PATIENCE = 3.0  # seconds to wait for an answer of the scheduler
+PATIENCE_FOR_WORKERS = 30.0  # seconds to wait for the first worker
+PATIENCE_FOR_CLOSING = 10.0  # seconds to wait until the local processes have ended
+RETRIES = 3  # for tasks that failed for a reason other than their data
 
 
 class LazyExecutor(Executor):
@@ -61,8 +61,8 @@ def open_dask(target: str) -> Iterator[Executor]:
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable()  # what Dask logs of lost workers: what matters is raised
-        warnings.simplefilter("ignore")  # of a port of the dashboard that is taken, of large arguments
+        logging.disable()  # Dask logs lost workers; errors that matter are raised
+        warnings.simplefilter("ignore")  # about a dashboard port in use, or large arguments
         try:
             yield LazyExecutor(connect) if is_local else connect()
         except distributed.KilledWorker as error:
@@ -72,14 +72,15 @@ def open_dask(target: str) -> Iterator[Executor]:
 
 
 def _close(cluster: Any) -> None:
-    """Close the processes of this machine; older versions of Dask may wait forever for one that died as it started."""
-    # Dask asserts that a worker was started, also where one is just being restarted: no reason to hide what failed.
+    """Close the local processes; older versions of Dask may wait forever for one that died as it started."""
+    # Dask asserts that every worker was started, even while one is being restarted; this must not hide the real
+    # error.
     with suppress(TimeoutError, AssertionError):
         cluster.close(timeout=PATIENCE_FOR_CLOSING)
 
 
 def _connect(distributed: Any, address: str) -> Any:
-    """Return a client, once the scheduler has said who it is: a client waits forever for one that never answers."""
+    """Return a client once the scheduler has identified itself; Client alone may wait forever for an answer."""
 
     async def ask() -> None:
         async with distributed.rpc(address, connection_args=security) as scheduler:

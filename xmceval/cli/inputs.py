@@ -25,7 +25,7 @@ LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a command: the truth, the systems, the scoring options, and the files of PREDS by system."""
+    """The inputs of a command: truth, systems, scoring options, and the files of PREDS by system."""
 
     truth: Any
     systems: list[System]
@@ -33,9 +33,9 @@ class Inputs:
     files: Mapping[str, str]
 
     def find_system(self, text: str | None) -> str | None:
-        """Return the one system that a name, a file, its name without an ending, or the tag of a TREC run means.
+        """Return the one system with this name, file, file name without its ending, or tag of a TREC run.
 
-        A text that matches none of them is returned unchanged.
+        Any other text is returned unchanged.
         """
         if text is None or text in {system.name for system in self.systems}:
             return text
@@ -48,7 +48,7 @@ class Inputs:
         return meant[0] if len(meant) == 1 else text
 
     def list_files(self) -> Iterator[tuple[str, Path]]:
-        """Yield the role and the path of each file that is read."""
+        """Yield the role and path of each input file."""
         from xmceval.page.provenance import list_inputs
 
         yield from list_inputs(self.truth, [system.y_score for system in self.systems], self.options)
@@ -85,8 +85,9 @@ def _refuse_expanded(truth: str, preds: Sequence[str]) -> None:
 def name_systems(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the name and the path of each system of PREDS.
 
-    The name is that of ``NAME=FILE``, or the shortest ending of the path that no other shares, without the ending of
-    its format where it is still the only one. A name that several have is numbered: ``a.txt (1)``, ``a.txt (2)``.
+    The name is that of ``NAME=FILE``, or the shortest ending of the path that no other shares, without the
+    suffix of its format if it stays unique. A name that several share is numbered: ``a.txt (1)``, ``a.txt
+    (2)``.
     """
     passed, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
     names = [name or short for name, short in zip(passed, short_names(paths), strict=True)]
@@ -97,7 +98,7 @@ def name_systems(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """Split ``NAME=FILE`` into name and path; the name is empty where there is none, or a file has this very name.
+    """Split ``NAME=FILE`` into name and path; the name is empty if the text has none or is a file itself.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 def _without_endings(name: str) -> str:
-    """Return the name of a file without the ending of its format and of its compression; a pattern as it is."""
+    """Return a file name without the endings of its format and compression; leave a pattern unchanged."""
     return name if glob.has_magic(name) else split_ending(name)[0]
 
 
@@ -151,7 +152,7 @@ def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[Opened
 
 
 def executor_of(dask: str | None) -> AbstractContextManager[Executor | None]:
-    """Open where rows are scored in parts; None for this process."""
+    """Open the executor that scores rows in parts; None means this process."""
     if dask is None:
         return nullcontext()
     from xmceval.cli.cluster import open_dask
@@ -160,7 +161,7 @@ def executor_of(dask: str | None) -> AbstractContextManager[Executor | None]:
 
 
 def watch(quiet: bool) -> Watch:
-    """Return a callback that notes the cost of long resampling on stderr before it starts, and shows progress."""
+    """Return a callback that announces long resampling on stderr before it starts, and then shows progress."""
     from xmceval.rows.progress import phase
 
     def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:

@@ -21,7 +21,7 @@ def _listing(
     *,
     short_help: str,
 ) -> click.Command:
-    """Make the command of a list: a shell completes `names`, `write` writes it in a form, `text` is its help."""
+    """Make a command that lists `names`, which shells complete; `write` formats them, `text` is the help."""
 
     @options.command(name, help=text, short_help=short_help)
     @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=options.completing(names))

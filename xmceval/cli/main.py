@@ -35,8 +35,8 @@ SECTIONS = {
     },
 }
 COMMANDS = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
-WIDEST = 100  # columns of help, in terminals that have more
-COMPLETION = "_XMCEVAL_COMPLETE"  # the variable by which a shell asks for completions, or for its script
+WIDEST = 100  # columns of help on wider terminals
+COMPLETION = "_XMCEVAL_COMPLETE"  # variable with which a shell asks for completions, or for its script
 
 
 class _LazyGroup(click.Group):
@@ -63,7 +63,7 @@ class _LazyGroup(click.Group):
                 )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words of the command line, which a page shows."""
+        """Keep the words of the command line, to show them on a page."""
         ctx.obj = tuple(args)
         return super().parse_args(ctx, args)
 
@@ -114,14 +114,14 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as leave:
         code = leave.exit_code
     except BrokenPipeError:
-        # The reader of the output has closed it, as head does. Nothing more may be written, not even at exit.
+        # The reader, such as head, has closed the pipe. Nothing more may be written, not even at exit.
         sys.stdout = io.StringIO()
         code = 0
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ninterrupted", err=True)
         code = 130
     except click.ClickException as error:
-        if not isinstance(error, click.exceptions.NoArgsIsHelpError):  # whose message is the help
+        if not isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help
             error.message = escaped(redacted(error.message))  # type: ignore[misc]  # click declares it as final
         error.show()
         code = error.exit_code
@@ -136,12 +136,12 @@ def main(args: Sequence[str] | None = None) -> None:
 def _open_closed_streams() -> None:
     """Open standard streams that are closed, as cron and daemons leave them; their output is lost.
 
-    Otherwise the next files that are opened would take their places, and messages would end up in them. Standard input
-    stays closed for who wants to read it.
+    Otherwise the next files to be opened would get their descriptors, and messages would be written into them.
+    A command that reads standard input still fails.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            number = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: that of this stream
+            number = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: that of this stream
             if name != "stdin":
                 lost = open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
                 setattr(sys, name, lost)

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from xmceval.report.result import Result
     from xmceval.report.scored import GateOutcome
 
-BREACH = 3  # exit code of a gate that did not pass
+BREACH = 3  # exit code when a gate did not pass
 
-PATIENCE, PAUSE = 1.0, 0.2  # seconds before the first drawing of a bar, and between two
+PATIENCE, PAUSE = 1.0, 0.2  # seconds before a bar is first drawn, and between updates
 STEPS = 1000
 NAME = 28  # characters
 CLEAR = "\r\x1b[K"
-SHOW_CURSOR = "\x1b[?25h"  # after each drawing, which hides it: a signal may end the process at any time
+SHOW_CURSOR = "\x1b[?25h"  # after each update, which hides it: a signal may end the process at any time
 
-_lock = threading.RLock()  # of the terminal
+_lock = threading.RLock()  # guards the terminal
 _is_drawn = False
 
 
 def say(line: str) -> None:
-    """Write a line to stderr; what names of files may hold, such as control characters, is escaped."""
+    """Write a line to stderr; control characters, which file names may contain, are escaped."""
     _clear()
     click.echo(escaped(line), err=True)
 
@@ -60,9 +60,9 @@ def refuse_doubts(doubts: Sequence[str], failures: Sequence[str] = ()) -> None:
 def warn_of_results(
     arguments: Mapping[str, Any], results: Sequence[Result], doubts: Sequence[str] | None = None, *, form: str
 ) -> None:
-    """Write the doubts about results, and with --verbose notes; those that systems share appear once.
+    """Write the doubts about results, and notes with --verbose; lines that systems share appear once.
 
-    `doubts` are those about a comparison and its results. A CSV file has no room for facts, so they are notes too.
+    `doubts` are those about a comparison and its results. CSV has no place for facts, so they become notes too.
     """
     from xmceval.report.scored import shared_lines
 
@@ -79,7 +79,7 @@ def warn_of_results(
 
 @contextmanager
 def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
-    """Report gates that did not pass, and other failures, after the output is written, even if it was closed."""
+    """Report failed gates and other failures after the output is written, even if the output was closed."""
     try:
         yield
     except BrokenPipeError:
@@ -98,7 +98,7 @@ def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> I
 
 @contextmanager
 def long_work(quiet: bool) -> Iterator[None]:
-    """Show how far the work inside is after a second, on a terminal; a note says when kernels are compiled."""
+    """Show progress on a terminal, from one second on; a note says when kernels are compiled."""
     from xmceval.kernels.compile import show_notes
 
     show_notes((lambda _: None) if quiet else say)
@@ -117,7 +117,7 @@ def long_work(quiet: bool) -> Iterator[None]:
 
 
 def _clear() -> None:
-    """Remove the bar from the terminal, before something else is written there."""
+    """Remove the bar from the terminal before anything else is written there."""
     global _is_drawn  # noqa: PLW0603 - there is one terminal
     with _lock:
         if _is_drawn:
@@ -126,7 +126,7 @@ def _clear() -> None:
 
 
 def _draw_until(is_over: threading.Event) -> None:
-    """Draw a bar for each work, from its beginning on; it is removed while nothing is known to go on."""
+    """Draw a bar for each piece of work until it is over; show no bar in between."""
     global _is_drawn  # noqa: PLW0603
     from xmceval.rows.progress import measure_progress
 

@@ -21,8 +21,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 GUIDES = Path(__file__).parent.parent / "guide"
-HELP_ALL = "xmceval.help_all"  # whether help shows all options, in the meta of a context
-FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse wrong files
+HELP_ALL = "xmceval.help_all"  # key in the meta of a context: whether help shows all options
+FILE = click.Path(readable=False)  # shells complete file names; readers refuse wrong files
 
 
 class GroupedOption(click.Option):
@@ -61,7 +61,7 @@ class GroupedCommand(click.Command):
         is_short = bool(self.main_options) and not ctx.meta.get(HELP_ALL)
         if is_short:
             main = [param for name in self.main_options for param in params if param.name == name]
-            params = [*main, *params[-2:]]  # with --help-all and --help
+            params = [*main, *params[-2:]]  # adds --help-all and --help
         records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
         for param in params:
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
@@ -98,7 +98,7 @@ def file_option(*flags: str, metavar: str = "FILE", **how: Any) -> Callable[[Fun
 
 
 def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Make all options that a dataclass of options has, without those that a command does not have."""
+    """Make the options of a dataclass, except those that this command lacks."""
 
     def decorate(function: Function) -> Function:
         for name in reversed([name for name in specs(of) if name not in without]):
@@ -109,7 +109,7 @@ def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function]
 
 
 def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
-    """Make one of the options that a dataclass of options has."""
+    """Make one of the options of a dataclass."""
     spec, default = specs(of)[name], of.__dataclass_fields__[name].default
     how = _describe_kind(spec, default)
     if spec.names is not None:
@@ -119,7 +119,7 @@ def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
 
 
 def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
-    """Return the keyword arguments that describe an option's values to click."""
+    """Return click's keyword arguments that describe the values of an option."""
     if spec.kind is bool:
         return {"default": default, "show_default": True} if "/" in "".join(spec.flags) else {"is_flag": True}
     if spec.kind is list:
@@ -133,7 +133,7 @@ def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
 
 
 def completing(names: Callable[[], Iterable[str]], *, are_listed: bool = False) -> Completer:
-    """Let a shell complete names, in any case; where they are listed also the last of several, after a comma."""
+    """Let a shell complete names, ignoring case; with `are_listed`, also the last name after a comma."""
 
     def complete(_: click.Context, __: click.Parameter, word: str) -> list[str]:
         before, comma, start = word.rpartition(",") if are_listed else ("", "", word)
@@ -143,7 +143,7 @@ def completing(names: Callable[[], Iterable[str]], *, are_listed: bool = False) 
 
 
 def passed_options(names: Collection[str]) -> list[click.Parameter]:
-    """Return those options that were passed on the command line."""
+    """Return the options that were passed on the command line."""
     context = click.get_current_context()
     return [
         parameter
@@ -158,7 +158,7 @@ def terminal_width() -> int:
 
 
 def terminal() -> dict[str, object]:
-    """Return the width of the terminal, and what it shows: bold text, for which NO_COLOR does not ask, and UTF-8."""
+    """Return the width of the terminal, and whether it shows bold text (unless NO_COLOR is set) and UTF-8."""
     is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     is_terminal = sys.stdout.isatty()
     return {
@@ -170,11 +170,11 @@ def terminal() -> dict[str, object]:
 
 
 def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
-    """Return the layout that a command was asked for; a form without layout refuses it, unless a page shows it."""
+    """Return the layout asked for; a form without layout refuses layout options, unless a page uses them."""
     has_layout = form in DRAWN or arguments.get("page") is not None
     for parameter in () if has_layout else passed_options(specs(Layout)):
         value = arguments[parameter.name or ""]
-        if parameter.name == "percent" and not value:  # csv and json have fractions
+        if parameter.name == "percent" and not value:  # csv and json always have fractions
             continue
         flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
         raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(DRAWN)})")

@@ -46,7 +46,7 @@ def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], F
 
 
 def check_plots(files: Sequence[str], kinds: Sequence[str], *, force: bool, inputs: Iterable[str | Path]) -> None:
-    """Check before anything is read that pictures can be written; `kinds` are of all files or of each."""
+    """Check before reading that pictures can be written; `kinds` are for all files, or one per file."""
     if kinds and not files:
         raise UsageError("--plot-kind has no effect without a file (hint: pass --plot FILE)")
     if len(kinds) not in {0, 1, len(files)}:
@@ -63,7 +63,7 @@ def check_plots(files: Sequence[str], kinds: Sequence[str], *, force: bool, inpu
 
 def _check_output(file: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
     """Check before anything is read that a file with pictures can be written."""
-    from xmceval.files.io.write import check_output  # it loads numpy
+    from xmceval.files.io.write import check_output  # loads numpy
 
     check_output(to_path(file), force=force, inputs=inputs)
     check_installed()
@@ -77,8 +77,8 @@ def prepare_outputs(
 ) -> Callable[..., None]:
     """Check before scoring that pictures and page can be written, and return a function that writes them.
 
-    `inputs` are the files that the command reads, each with its role. Without `options` of scoring any picture
-    may have something to show.
+    `inputs` are the files that the command reads, each with its role. Without the `options` of scoring, no
+    picture is refused for lack of metrics.
     """
     plots, kinds, page, force = (arguments[name] for name in ("plots", "plot_kinds", "page", "force"))
     inputs = list(inputs) if plots or page is not None else []
@@ -102,7 +102,7 @@ def prepare_outputs(
 
 
 def _check_measures(kinds: Iterable[str | None], options: Options, default: str) -> None:
-    """Refuse pictures that cannot show any of the metrics that are asked for."""
+    """Refuse pictures that cannot show any of the metrics asked for."""
     from xmceval.report.pictures import require_any, require_bins
 
     has_bins = options.by_frequency is not None or options.by_group is not None

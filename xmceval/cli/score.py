@@ -69,7 +69,7 @@ def command(form: str, **arguments: Any) -> None:
 
     gates = []
     if arguments["require"]:
-        from xmceval.report.gates import check_computed, judge_values, parse_required  # it loads comparisons too
+        from xmceval.report.gates import check_computed, judge_values, parse_required  # loads comparisons too
 
         gates = [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
         check_computed(gates, inputs.options.measures)
@@ -91,5 +91,5 @@ def command(form: str, **arguments: Any) -> None:
     with enforced([outcome for result in results for outcome in result.gates]):
         try:
             click.echo(render(Results(results), form, layout), nl=False)
-        finally:  # also where the table goes to a pipe that is closed
+        finally:  # even if the table went to a closed pipe
             write_files(results)

@@ -1,1 +1,1 @@
-"""Compare systems: which of two is better, and whether the difference could be due to chance."""
+"""Compare systems: which of two is better, and whether chance could explain the difference."""

@@ -21,7 +21,7 @@ from xmceval.report.renderable import render
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.options import Options, specs
 
-# The files that are read, each with its role, the scoring options, and the function that compares.
+# The input files with their roles, the scoring options, and the function that compares.
 Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Comparison"]]
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def command(form: str, **arguments: Any) -> None:
     with enforced(comparison.gates):
         try:
             click.echo(render(comparison, form, layout), nl=False)
-        finally:  # also where the table goes to a pipe that is closed
+        finally:  # even if the table went to a closed pipe
             write_files(comparison.results, comparison)
 
 
 def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Prepared:
     """Return the files of systems and truth, the scoring options, and the function that scores and compares.
 
-    Saved values of rows after a truth, states, which would be read as labels, and no systems at all are refused.
+    Refuse per-row values next to a truth, states (which would be read as labels), and a call without systems.
     """
     from xmceval.scoring.state_file import is_state
 
@@ -132,7 +132,7 @@ def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Pre
 
 
 def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
-    """Return the files of saved per-row values, no options, and the function that compares them."""
+    """Return the files of per-row values, no options, and the function that compares them."""
     of_scoring = {*specs(Options), "runs", "save_rows", "dask"} - {"threads", "missing"}
     passed = [parameter.opts[0] for parameter in options.passed_options(of_scoring)]
     if passed:
@@ -150,7 +150,7 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
     def compare() -> Comparison:
         with long_work(arguments["quiet"]):
             tables = list(map(read_rows, files))
-            called: list[str] = []  # as in NAME=FILE, or in the file
+            called: list[str] = []  # names from NAME=FILE, or from the file
             for name, table in zip(names, tables, strict=True):
                 if name and len(table.systems) > 1:
                     raise UsageError(
@@ -171,5 +171,5 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
 
 
 def is_row_file(path: str) -> bool:
-    """Return whether a name is that of values of rows."""
+    """Return whether a file name is one of per-row values."""
     return ".rows." in to_path(path).name

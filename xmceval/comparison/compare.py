@@ -45,65 +45,67 @@ def compare(
     y_true : sparse matrix, array, path or shards [n_rows, n_labels]
         As in `score`.
     systems : mapping of str to matrix, path or shards
-        The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
-        list of matrices or paths is one system that was trained several times: its values are means over its runs, and
-        where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
-        row. Runs of the ranking field are ``{"a": {query: {document: score}}, ...}``.
+        The scores of at least two systems by name, each as in `score`; pass shards as ``Shards([...])``. A list
+        of matrices or paths is one system trained several times: its values are means over these runs. If both
+        systems of a pair have at least three runs, the run is the unit of the test (Welch's t test), otherwise
+        the row. Rankings by query are ``{"a": {query: {document: score}}, ...}``.
     against : str, optional
-        Compare with this system only; without it every pair is compared, the earlier system being the baseline.
+        Compare with this system only; by default every pair is compared, and the earlier system is the
+        baseline.
     test : {"t", "randomization"}
-        The paired t test (by the delta method for ratios of sums); or random signs of the rows' differences, with the
-        interval of t. Where fewer than 6 rows differ, or all differ alike, p is that of all exchanges of the two
-        systems in these rows, and there is no interval; randomization still resamples from 6 such rows on.
+        The paired t test (by the delta method for ratios of sums); or random signs of the rows' differences,
+        with the interval of t. If fewer than 6 rows differ, or all by the same amount, p is exact: it comes
+        from all exchanges of the two systems in these rows, and there is no interval. (If at least 6 rows
+        differ, all by the same amount, randomization still resamples.)
     adjust : {"holm", "none"}
-        How p is adjusted for the number of pairs: by Holm's method, or not at all. The difference that is `detectable`
-        by t is that for as many tests as Holm's method adjusts.
+        How p is adjusted for the number of pairs: by Holm's method, or not at all. `detectable`, the smallest
+        detectable difference, accounts for the same number of tests.
     adjust_over : {"metric", "all"}
         Holm over the pairs within each metric, or over all differences.
     resamples, seed : int
-        Of the randomization. What is drawn depends on the seed, the resample and the row alone, and sums have a fixed
-        order: the digits of p are the same on every machine.
+        For randomization. The draws depend only on the seed, the resample and the row, and sums have a fixed
+        order: p has the same digits on every machine.
     rows : bool
-        Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`.
+        Keep the per-row values in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional
-        Write the values of every row there: .npz or .csv.
+        Write the per-row values to this file, .npz or .csv.
     force : bool
         Overwrite `save_rows`.
     executor : concurrent.futures.Executor, optional
-        Score in parts, as in `score`; not for randomization.
+        Score in parts, as in `score`; not available for randomization.
     progress : callable, optional
-        Called with a number of rows each time that many more are done.
+        Called with the number of rows finished since the last call.
     **options
         Any option of `score`.
 
     Returns
     -------
     Comparison
-        A mapping: ``comparison["P@5", "b", "a"]`` is the difference of b minus a.
+        A mapping: ``comparison["P@5", "b", "a"]`` is the difference b minus a.
 
     Raises
     ------
     DataError
-        Data that is wrong, or does not fit together, with its place.
+        Invalid or inconsistent data; the message says where.
     UsageError
-        An argument that is wrong, fewer than two systems, or a name in `against` that is none of them.
+        An invalid argument, fewer than two systems, or an unknown system in `against`.
 
     Warns
     -----
     XmcevalWarning
-        What puts the differences in doubt; see `score`.
+        Reasons why the differences may be wrong; see `score`.
 
     See Also
     --------
-    compare_rows : From saved values of rows.
-    score_all : Without tests.
-    benchmark : On several data sets.
-    check_worse : Whether a system became worse, for CI.
+    compare_rows : Compare saved per-row values.
+    score_all : Score several systems without tests.
+    benchmark : Compare systems on several data sets.
+    check_worse : Check whether a system became worse, for CI.
 
     Notes
     -----
     Sakai, Laboratory Experiments in Information Retrieval, 2018; for ratios of sums Cochran, Sampling Techniques, 1977,
-    ch. 6. Where rows are the unit, the test says nothing about the variation between training runs.
+    ch. 6. If rows are the unit, the test says nothing about the variation between training runs.
 
     Examples
     --------
@@ -143,9 +145,9 @@ def compare_systems(
     watch: Watch | None = None,
     needs_pairs: bool = True,
 ) -> Comparison:
-    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done.
+    """Compare systems on an opened truth; `watch` shows the cost and progress of resampling.
 
-    Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
+    Without `needs_pairs`, a single system or a missing baseline gives results without differences.
     """
     compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(compared.scores)

@@ -25,7 +25,7 @@ from xmceval.scoring.options import Missing
 from xmceval.scoring.summary import Counts, Value
 from xmceval.scoring.tasks.task import Unscored
 
-MOST_NAMED = 3  # rows of a warning
+MOST_NAMED = 3  # rows named in a warning
 
 
 def compare_rows(
@@ -41,38 +41,38 @@ def compare_rows(
     missing: Missing = "error",
     threads: int | None = None,
 ) -> Comparison:
-    """Compare systems by their saved values of rows.
+    """Compare systems by their saved per-row values.
 
     Parameters
     ----------
     files : sequence of path
-        Files of `score` or `compare` with ``save_rows``, or CSV with a column row and one per metric. A pattern such as
-        ``"a-*.rows.npz"`` stands for the shards of one file.
+        Files written by `score` or `compare` with ``save_rows``, or CSV with a column ``row`` and one column
+        per metric. A pattern such as ``"a-*.rows.npz"`` stands for the shards of one file.
     names : sequence of str
-        Names of the systems, in the order of the files; default those in the files.
+        Names of the systems, in the order of the files; default: the names in the files.
     against, test, adjust, adjust_over, resamples, seed : optional
         As in `compare`.
     missing : {"error", "zero", "drop"}
-        Rows that only some of the files have, by their ids or numbers: an error, a value of 0 for the systems that lack
-        them, or left out.
+        Whether a row, identified by id or number, that only some of the files have is an error, counts 0 for
+        the systems that lack it, or is left out.
     threads : int, optional
         Default: one per processor.
 
     Returns
     -------
     Comparison
-        With the same digits as `compare` on the files that were scored.
+        The same digits as from `compare` on the scored files.
 
     Raises
     ------
     DataError
-        Files of other rows, other metrics or another truth, or that lack values, with the place.
+        Files that differ in rows, metrics or truth, or that lack values; the message says where.
     UsageError
-        Fewer than two systems, or an argument that is wrong.
+        Fewer than two systems, or an invalid argument.
 
     See Also
     --------
-    compare : From the predictions themselves.
+    compare : Compare the predictions themselves.
     """
     how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
     testing = Testing.of({**how, "resamples": resamples, "seed": seed})
@@ -92,7 +92,7 @@ def compare_tables(
     watch: Watch | None = None,
     missing: Missing = "error",
 ) -> Comparison:
-    """Compare the systems of tables of values of rows; `names` are those of the first systems."""
+    """Compare the systems in tables of per-row values; `names` are those of the first systems."""
     systems = [system for table in tables for system in table.systems]
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
@@ -124,12 +124,12 @@ def compare_tables(
 
 
 def _check_same_data(first: RowTable, other: RowTable) -> None:
-    """Refuse tables that are not of the same metrics, truth and propensities."""
+    """Refuse tables with different metrics, truths or propensities."""
     pair = f"{first.name} and {other.name}"
     alone = set(first.metrics) ^ set(other.metrics)
     if alone:
         raise DataError(f"{pair} have different metrics: only one of them has {listed(sorted(alone))}")
-    # Without the queries that a run lacks, digests of one truth differ: `_align` refuses such rows, or leaves them out.
+    # If queries were left out, the digests of one truth differ: `_align` then refuses such rows or drops them.
     lost_rows = (_has_dropped(first) or _has_dropped(other)) and set(first.rows) != set(other.rows)
     if _differ(first, other, "truth") and not lost_rows:
         raise DataError(
@@ -151,14 +151,14 @@ def _differ(first: RowTable, other: RowTable, what: str) -> bool:
 
 
 def _has_dropped(table: RowTable) -> bool:
-    """Return whether queries that a run lacks were left out of the truth."""
+    """Return whether queries missing from a run were left out of the truth."""
     return bool(table.meta.get("rules", {}).get("missing") == "drop")
 
 
 def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list[str]]:
-    """Join tables by their rows, those that `missing` leaves, and return warnings of rows that a table lacks.
+    """Join tables by their rows according to `missing`, and return warnings about rows that a table lacks.
 
-    A row that a table lacks has numerator 0 there, and the denominators of the first system that has it.
+    A row missing from a table has numerator 0 there, and the denominators of the first system that has it.
     """
     rows_of = [set(table.rows) for table in tables]
     in_any = dict.fromkeys(row for table in tables for row in table.rows)
@@ -175,7 +175,7 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     if not rows:
         raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
     metrics, places = tables[0].metrics, {row: place for place, row in enumerate(rows)}
-    owner = np.repeat(np.arange(len(tables)), [len(table.systems) for table in tables])  # of each system
+    owner = np.repeat(np.arange(len(tables)), [len(table.systems) for table in tables])  # table of each system
     values = np.zeros((len(rows), owner.size, len(metrics), 2))
     has_row = np.zeros((len(rows), owner.size), dtype=bool)
     weights = np.full(len(rows), np.nan)
@@ -187,7 +187,7 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
         if (~np.isnan(weights[at]) & (weights[at] != table.weights[kept])).any():
             raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
         weights[at] = table.weights[kept]
-    of_first = values[np.arange(len(rows)), has_row.argmax(axis=1)] * [0.0, 1.0]  # where no row counts, still NaN
+    of_first = values[np.arange(len(rows)), has_row.argmax(axis=1)] * [0.0, 1.0]  # NaN stays NaN
     values = np.where(has_row[:, :, None, None], values, of_first[:, None])
     counts = ~np.isnan(values[..., 0])
     values[~counts] = 0.0
@@ -197,7 +197,7 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
 
 
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
-    """Add the file to names that several systems have, and a number where that is not enough."""
+    """Append the file to names that several systems share, and a number if they are still equal."""
     files = [to_path(table.name).name for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
     return [
@@ -206,7 +206,7 @@ def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
 
 
 def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
-    """Return the counts of each system; None where a table lacks them, as zeros would be read as counts."""
+    """Return the counts of each system; None if a table lacks them, since zeros would look like counts."""
     if any("counts" not in table.meta for table in tables):
         return None
     try:
@@ -226,7 +226,7 @@ def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
 
 
 def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
-    """Yield doubts about files that are passed twice, facts that cannot be checked, and options that differ."""
+    """Yield doubts about files passed twice, unverifiable facts, and options that differ."""
     paths = Counter(to_path(table.name).resolve() for table in tables)
     twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
     yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)

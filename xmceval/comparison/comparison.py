@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-# The columns of CSV, which has one line per difference.
+# The columns of CSV, with one line per difference.
 DIFFERENCE_COLUMNS = (
     *("system", "baseline", "metric", "k", "bin"),
     *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n", "unit"),
     *("mark", "value", "baseline_value", "higher_is_better", *specs(Testing), *BASIS),
 )
-# Of frames; text has no type.
+# Dtypes of frames; text columns have none.
 DIFFERENCE_TYPES = {
     **dict.fromkeys(("difference", "low", "high", "p", "p_adjusted", "effect", "detectable"), "float64"),
     **dict.fromkeys(("wins", "ties", "losses", "n"), "Int64"),
@@ -51,17 +51,17 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     results : tuple of Result
         One per system or run, in the order in which they were passed.
     differences : tuple of Difference
-        Pair by pair, each in the order of the metrics; those of bins of labels follow.
+        Pair by pair, in the order of the metrics; then those within bins of labels.
     testing : Testing
         How they were tested.
     warnings : tuple of str
-        Doubts and facts about the differences; those about the values are with the results.
+        Doubts and facts about the differences; the results hold those about the values.
     runs : tuple of RunsOf
-        The systems with several runs, each of which has a result of its own.
+        The systems with several runs; each run has its own result.
     source : str
-        Where the values come from, if not from scoring.
+        Where the values come from, if they were not scored here.
     gates : tuple of GateOutcome
-        Outcomes of the gates that were asked for.
+        Outcomes of the gates asked for.
 
     Examples
     --------
@@ -113,12 +113,12 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
 
     @property
     def rows(self) -> dict[str, ResultRows]:
-        """The values of every row by system, or by run of a system: ``comparison.rows["b"]["P@5"]``; see `Result.rows`.
+        """Per-row values by system, or by run of a system: ``comparison.rows["b"]["P@5"]``; see `Result.rows`.
 
         Raises
         ------
         UsageError
-            They were not held.
+            The per-row values were not kept.
         """
         return {result.name: result.rows for result in self.results}
 
@@ -129,7 +129,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         return record_comparison(self)
 
     def _lines(self) -> Iterator[Record]:
-        # A line for each difference, with the two values that it is between.
+        # One record per difference, with the two values it compares.
         values = {
             (result.name, bin_name, figure.name): figure.estimate.value
             for result in (*self.results, *self.systems.values())
@@ -156,13 +156,14 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         Parameters
         ----------
         bins : bool
-            Also the differences within bins of labels or groups of rows, with the level ``bin``, empty for all.
+            Include the differences within bins of labels or groups of rows, with the level ``bin``, empty for
+            all.
 
         Returns
         -------
         pandas.DataFrame
             Columns difference, low, high (the 95% interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
-            and unit; missing where there is none. Differences of shares are fractions of 1.
+            and unit; cells without a value are missing. Differences of shares are fractions of 1.
 
         Raises
         ------
@@ -204,8 +205,8 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
 
 
 def record_comparison(comparison: Compared) -> Record:
-    """Return the document of a comparison."""
-    # Runs of one system are compared together, by their means.
+    """Return a comparison as a document for JSON."""
+    # The runs of a system are compared by their mean.
     of_runs = {name for runs in comparison.runs for name in runs.results}
     return {
         "schema": COMPARE_SCHEMA,
@@ -238,7 +239,7 @@ def record_comparison(comparison: Compared) -> Record:
 
 
 def record_difference(difference: Difference) -> Record:
-    """Return a difference between two systems."""
+    """Return the record of a difference between two systems."""
     return {
         **pick(difference, ("system", "baseline")),
         "metric": difference.measure.name,

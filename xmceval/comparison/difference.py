@@ -21,11 +21,11 @@ from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.scoring.summary import Slice
 
-ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
+ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its width
 LEAST_P = 0.0001
 ADJUSTED = "p (Holm)"
 DETECTABLE = "smallest difference detectable with 80% power"
-UNITS = {"row": "instance", "run": "run"}  # of a Difference, for people
+UNITS = {"row": "instance", "run": "run"}  # names of a Difference's units in text
 
 Key = tuple[str, str, str]
 
@@ -40,21 +40,21 @@ class Difference(Displayed):
     system, baseline : str
         Their names.
     bin : str
-        The bin of labels that it is of; empty for all labels.
+        The bin of labels; empty for all labels.
     difference : float
     low, high : float or None
-        The 95% interval; None where the test gives none.
+        The 95% interval; None if the test gives none.
     p, p_adjusted : float or None
         Two-sided, and adjusted for the number of pairs.
     effect : float or None
         t / sqrt(n).
     detectable : float or None
-        The smallest difference that tests by t of as many pairs find with a power of 80% on so many rows.
+        The smallest difference that a t test detects with a power of 80%, given the number of pairs and rows.
     wins, ties, losses : int or None
-        Rows in which the system is better, as good, and worse; none of them where one of the two has no
-        value.
+        The numbers of rows in which the system is better, equal and worse; a row counts as none of these if
+        either system has no value in it.
     n : int
-        The rows that have a value in at least one of the two, or the runs, that were compared.
+        The number of rows compared, which have a value in at least one of the systems; or the number of runs.
     unit : str
         What was resampled or averaged: ``row`` or ``run``.
     error : float or None
@@ -62,8 +62,8 @@ class Difference(Displayed):
     degrees : float or None
         The degrees of freedom of t.
     n_differing : int or None
-        The rows that differ, where they are fewer than 6 or all of them differ alike: then p is exact, the share of
-        exchanges of the two systems in these rows that make the difference at least as large.
+        The number of rows that differ, if fewer than 6 do or all by the same amount: then p is exact, namely
+        the share of exchanges of the two systems in these rows that make the difference at least as large.
     """
 
     measure: Measure
@@ -98,12 +98,12 @@ class Difference(Displayed):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval, `low` and `high`; NaN where the test gives none."""
+        """The 95 % interval, `low` and `high`; NaN if the test gives none."""
         return as_bounds(self.low, self.high)
 
     @property
     def is_detected(self) -> bool:
-        """Whether the difference is significant at 5%, after adjustment where there is one."""
+        """Whether the difference is significant at 5%, after any adjustment."""
         p = self.p_that_decides
         return p is not None and p < LEVEL and self.difference != 0
 
@@ -114,21 +114,21 @@ class Difference(Displayed):
 
     @property
     def mark(self) -> str:
-        """One of MARKS: whether the system was found to be better or worse than the baseline."""
+        """One of MARKS: whether the system is significantly better or worse than the baseline."""
         if self.p is None:
             return UNTESTED
         return NONE if not self.is_detected else BETTER if self.is_better else WORSE
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the difference is in the middle of its interval, but for rounding."""
+        """Whether the difference is in the middle of its interval, up to rounding."""
         if self.low is None or self.high is None:
             return False
         return abs(self.high + self.low - 2 * self.difference) <= ROUNDING * (self.high - self.low)
 
     @property
     def caution(self) -> str | None:
-        """Why the interval may be off: ``few_rows`` below 30 rows."""
+        """Why the interval may be inaccurate: ``few_rows`` below 30 rows."""
         is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
         return FEW_ROWS if is_doubtful else None
 
@@ -143,11 +143,11 @@ class Difference(Displayed):
         return self.p if self.p_adjusted is None else self.p_adjusted
 
     def describe_p(self) -> str:
-        """Write the p that decides."""
+        """Format the p that decides."""
         return f"p {format_p(self.p_that_decides, relation=True)}"
 
     def _render(self, form: str, layout: Layout) -> str:
-        """Write it as a list of one difference."""
+        """Write this one difference as a list."""
         pair = f"{self.system} {MINUS} {self.baseline}"
         adjusted = None if self.p_adjusted is None else ADJUSTED
         return render_listings(form, [list_lines(pair, [self.measure.name], [self], layout, adjusted)], layout)
@@ -166,9 +166,9 @@ class Difference(Displayed):
 
 @dataclass(frozen=True)
 class RunSpread:
-    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
+    """The spread of a metric over the runs of a system; `sd` divides by n - 1.
 
-    The bin of labels is empty for all labels.
+    `bin` is empty for all labels.
     """
 
     measure: Measure
@@ -200,7 +200,7 @@ class RunsOf:
     spreads_in_bins: tuple[RunSpread, ...] = ()
 
     def average(self, first: Result) -> Result:
-        """Return a result whose values are means over the runs; `first` is the result of the first run."""
+        """Return a copy of the first run's result with means over the runs as its values."""
         means = {(spread.bin, spread.measure): spread.mean for spread in (*self.spreads, *self.spreads_in_bins)}
         figures = {
             name: tuple(replace(figure, estimate=Estimate(means[name, figure.measure])) for figure in figures)
@@ -229,7 +229,7 @@ class Compared:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """How systems were compared, such as metrics without a test; those of its results are theirs."""
+        """Facts about the comparison, such as metrics without a test; results hold their own facts."""
         return split_doubts(self.warnings)[1]
 
     @cached_property
@@ -239,7 +239,7 @@ class Compared:
 
     @cached_property
     def systems(self) -> dict[str, Result]:
-        """The result of each system by name; of several runs one with their means, which have no intervals."""
+        """The result of each system by name; several runs give one result of means, without intervals."""
         runs = {name: of_system for of_system in self.runs for name in of_system.results}
         systems = {}
         for result in self.results:
@@ -256,9 +256,9 @@ class Compared:
         return list(dict.fromkeys(difference.pair for difference in self.differences))
 
     def marks(self, system: str, bin: str = "") -> dict[str, str] | None:  # noqa: A002 - the JSON's word
-        """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
+        """Return by metric how a system compares with the common baseline; None for or without a baseline.
 
-        Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+        Each mark is ``better`` or ``worse`` if that is significant, otherwise ``none``, or ``untested``.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Compared:
 
 
 def format_p(p: float | None, *, relation: bool = False) -> str:
-    """Write a p value with three digits, more where it is small."""
+    """Format a p value with three digits, or more if it is small."""
     if p is None:
         return ""
     sign = "= " if relation else ""
@@ -304,7 +304,7 @@ def format_p(p: float | None, *, relation: bool = False) -> str:
 def list_lines(
     pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
 ) -> Listing:
-    """List differences with their intervals and tests, one per line; `adjusted` is the head of adjusted p."""
+    """List differences with intervals and tests, one per line; `adjusted` is the heading of adjusted p."""
     counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
     head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
     rows, sizes = [], []
@@ -332,7 +332,7 @@ def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterato
     """Describe the systems compared, the unit, and the bin."""
     first = differences[0]
     how = "Welch's t test of" if first.unit == "run" else "paired over"
-    n = max(difference.n for difference in differences)  # 0 where nothing was tested
+    n = max(difference.n for difference in differences)  # 0 if nothing was tested
     if n:
         yield f"{how} {counted(n, UNITS[first.unit])}"
     if layout.percent:
@@ -343,6 +343,6 @@ def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterato
 
 
 def signed(difference: Difference, value: float, layout: Layout) -> str:
-    """Write a difference, or an end of its interval, with its sign."""
+    """Format a difference, or an end of its interval, with its sign."""
     text = layout.format(difference.measure, value)
     return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"

@@ -21,7 +21,7 @@ from xmceval.report.scored import GateOutcome
 def check_decidable(
     gates: Sequence[Gate], measures: Sequence[Measure], n_systems: int, against: str | None, hint: str = ""
 ) -> None:
-    """Refuse gates of differences without two systems and a baseline; `hint` says where the baseline is named."""
+    """Refuse gates of differences without two systems and a baseline; `hint` says how to name the baseline."""
     if gates and n_systems < 2:
         raise UsageError("a gate of differences needs at least two systems, got only one")
     if gates and against is None and n_systems > 2:
@@ -31,20 +31,21 @@ def check_decidable(
 
 
 def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[GateOutcome, ...]:
-    """Check that no system is significantly worse than the baseline, by more than a limit.
+    """Check that no system is worse than the baseline, significantly and by more than a limit.
 
     Parameters
     ----------
     comparison : Comparison
-        With `against`, or of two systems, of which the first is the baseline.
+        A comparison with `against`, or of two systems, the first of which is the baseline.
     gates : str or iterable of str
-        Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit; without a limit 0.
+        Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit. The default limit
+        is 0.
 
     Returns
     -------
     tuple of GateOutcome
-        Gate by gate and system by system. Not passed are those with an adjusted p below 0.05 and a difference worse
-        than the limit, and those without a test.
+        Gate by gate and system by system. A gate fails if the adjusted p is below 0.05 and the difference is
+        worse than the limit, or if there is no test.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
 def judge_comparison(
     gates: Sequence[Gate], comparison: Comparison, layout: Layout = DEFAULT
 ) -> tuple[GateOutcome, ...]:
-    """Judge the differences of all systems from the baseline of a comparison."""
+    """Judge how every system of a comparison differs from its baseline."""
     systems, against = list(comparison.systems), comparison.testing.against
     measures = [figure.measure for figure in comparison.results[0].figures]
     check_decidable(gates, measures, len(systems), against)
@@ -76,7 +77,7 @@ def judge_datasets(
     baseline: str,
     layout: Layout = DEFAULT,
 ) -> Iterator[GateOutcome]:
-    """Judge the differences of systems from a baseline, by data set; without a comparison they are not decided."""
+    """Judge how systems differ from a baseline, by data set; without a comparison the outcome is undecided."""
     for gate, (dataset, comparison) in itertools.product(gates, comparisons.items()):
         for measure, system in itertools.product(find_measures(gate.metric, measures), systems):
             if system != baseline:
@@ -85,7 +86,7 @@ def judge_datasets(
 
 
 def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison | None, layout: Layout) -> GateOutcome:
-    """Judge the difference of a system from its baseline."""
+    """Judge how a system differs from its baseline."""
     measure, system, baseline = outcome.measure, outcome.system, outcome.baseline
     difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
     if difference is not None:

@@ -23,7 +23,7 @@ AdjustOver = Literal["metric", "all"]
 class Testing:
     """How differences are tested; `xmceval.compare` documents the options."""
 
-    __test__ = False  # its name does not make it a test
+    __test__ = False  # not a test class, despite its name
 
     against: str | None = option(None, "Testing", "Test every system against this one only.", metavar="NAME")
     test: Test = option("t", "Testing", "Paired t test over instances, or randomization of signs.", literal=Test)
@@ -46,11 +46,11 @@ class Testing:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
             if spec.kind is int:
                 spec.check_whole(name, value)
-                object.__setattr__(self, name, int(value))  # numpy's integers are not JSON's
+                object.__setattr__(self, name, int(value))  # json cannot write numpy integers
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from a function's arguments; refuse those of resampling without resampling."""
+        """Take the testing options from a function's arguments; refuse resampling options for other tests."""
         testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
         defaults = cls.__dataclass_fields__
         unused = [name for name in ("resamples", "seed") if getattr(testing, name) != defaults[name].default]

@@ -21,8 +21,8 @@ from xmceval.scoring.intervals import CONFIDENCE, RowSums, fieller_interval, is_
 
 LEVEL = 0.05  # p values below it are significant
 POWER = 0.80
-CHUNK = 64  # resamples that a thread computes at a time
-SLACK = 1e-12  # statistics this close to the observed one count as equal to it
+CHUNK = 64  # resamples per task of a thread
+SLACK = 1e-12  # statistics this close to the observed one count as equal
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PairedT:
     p: float | None = None
     effect: float | None = None  # the standardised difference (Cohen's d of paired values)
     degrees: float | None = None
-    n_differing: int | None = None  # where p is not that of t
+    n_differing: int | None = None  # if p is exact
 
 
 def paired_test(
@@ -49,19 +49,20 @@ def paired_test(
     totals: tuple[Fraction, Fraction, Fraction, Fraction],
     gap: RowSums | None = None,
 ) -> PairedT:
-    """Test a difference by t, or where fewer than 6 rows differ, or all alike, by exchanging the systems in these.
+    """Test a difference by t, or exactly if fewer than 6 rows differ, or all by the same amount.
 
-    `squares` and `size` are sums over the `n` rows of e^2, and of the squared values that the errors e were computed
-    from: what is below its rounding is 0. `rows` are those in which the systems differ, unless there are more than
-    FEW_DIFFER, and `totals` the sums over all: num_a, den_a, num_b, den_b. `gap` is of num_a - num_b and the common
-    denominators, where these are common: if their mean is uncertain, the test is t of num_a - num_b, and the interval
-    Fieller's, which agrees with it.
+    `squares` and `size` are sums over the `n` rows of e^2 and of the squared values that the errors e were
+    computed from: `squares` below the rounding error of `size` are 0. `rows` are the rows in which the systems
+    differ, unless more than FEW_DIFFER do; `totals` are the sums over all rows: num_a, den_a, num_b, den_b.
+    `gap` has the sums of num_a - num_b and of the denominators, if the systems share these: if the mean
+    denominator is uncertain, the test is the t test of num_a - num_b, with Fieller's interval, which agrees
+    with it.
     """
     if n < 2:
         return PairedT(float(difference))
     if n_differing <= FEW_DIFFER:
         return PairedT(float(difference), p=exchange_p(totals, rows), n_differing=n_differing)
-    if squares <= Fraction(TIE) ** 2 * size:  # only all exchanges, and none, reach the difference
+    if squares <= Fraction(TIE) ** 2 * size:  # only exchanging all rows or none reaches the difference
         p = max(math.ldexp(2.0, -n_differing), math.ulp(0.0))
         return PairedT(float(difference), p=p, n_differing=n_differing)
     tested = t_test(float(difference), math.sqrt(squares * n / (n - 1)), n)
@@ -70,7 +71,7 @@ def paired_test(
     spread, *_ = gap.spread(n)
     if spread <= 0:
         return tested
-    t = float(gap.num) / math.sqrt(spread * n / (n - 1))  # the denominators do not take part
+    t = float(gap.num) / math.sqrt(spread * n / (n - 1))  # the denominators play no role
     low, high = fieller_interval(gap, n) or (None, None)
     return replace(tested, low=low, high=high, p=p_value(t, n - 1), effect=t / math.sqrt(n))
 
@@ -78,9 +79,9 @@ def paired_test(
 def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequence[Sequence[float]]) -> float:
     """Return the exact two-sided p of exchanging two systems in the few rows that differ.
 
-    Of the differences R_a - R_b after each of the 2^m exchanges of (num, den), the share that is at least as large as
-    the one observed; a ratio of nothing is 0. Where the denominators are common these are the signs of num_a - num_b
-    (Fisher, The Design of Experiments, 1935, section 21). `totals` and `rows` are num_a, den_a, num_b, den_b.
+    It is the share of the 2^m exchanges of (num, den) whose difference R_a - R_b is at least as large as the
+    one observed; 0 / 0 is 0. With common denominators, exchanges flip the signs of num_a - num_b (Fisher, The
+    Design of Experiments, 1935, section 21). `totals` and `rows` are num_a, den_a, num_b, den_b.
     """
     sizes = []
     for exchanged in itertools.product((0, 1), repeat=len(rows)):
@@ -102,9 +103,9 @@ def t_test(difference: float, error: float, n: int) -> PairedT:
 
 
 def detectable(error: float, degrees: float, n_tests: int = 1) -> float:
-    """Return the smallest difference that a test at 5% finds with a power of 80%.
+    """Return the smallest difference that a test at 5% detects with a power of 80%.
 
-    Each of `n_tests` tests has the level 5% / n_tests, as the smallest p of a family has by Holm's method.
+    Each of `n_tests` tests has level 5% / n_tests, which is what Holm's method applies to the smallest p.
     """
     return (t_quantile(degrees, 1 - (1 - CONFIDENCE) / n_tests) + t_quantile(degrees, 2 * POWER - 1)) * error
 
@@ -119,7 +120,8 @@ def p_value(t: float, degrees: float) -> float:
 def welch(a: Sequence[float], b: Sequence[float]) -> PairedT:
     """Compare the values of two groups of independent runs, such as training seeds (Welch, Biometrika 1947).
 
-    Where all runs of both are alike, nothing shows how far runs vary: there is a test only if the groups are alike too.
+    If all runs are equal within each group, the variation between runs is unknown; there is then a test only if
+    the groups are equal too.
     """
     means = [mean_of_runs(group) for group in (a, b)]
     errors = [
@@ -137,12 +139,12 @@ def welch(a: Sequence[float], b: Sequence[float]) -> PairedT:
 
 
 def mean_of_runs(values: Sequence[float]) -> float:
-    """Return the mean of the values of runs; of equal ones their value, which a quotient may miss."""
+    """Return the mean of the values of runs; equal values are returned exactly, which a quotient may miss."""
     return values[0] if min(values) == max(values) else math.fsum(values) / len(values)
 
 
 def _are_alike(values: Sequence[float]) -> bool:
-    """Return whether values are equal but for rounding; a variance, itself rounded, would not tell."""
+    """Return whether values are equal up to rounding; their variance is itself rounded and cannot tell."""
     return max(values) - min(values) <= TIE * max(map(abs, values))
 
 
@@ -165,7 +167,7 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
 
 @dataclass(frozen=True)
 class Resampling:
-    """How many resamples, from which seed, in how many threads; `progress` is called with resamples done."""
+    """Number of resamples, seed and threads; `progress` is called with the number of finished resamples."""
 
     n: int
     seed: int
@@ -173,7 +175,7 @@ class Resampling:
     progress: Callable[[int], None] | None = None
 
     def run(self, work: Callable[[int, Any], None], results: NDArray[Any]) -> None:
-        """Fill results [n, ...], resample by resample, with ``work(first, part)`` in threads."""
+        """Fill results [n, ...], one entry per resample, by ``work(first, part)`` in threads."""
 
         def chunk(first: int) -> None:
             part = results[first : first + CHUNK]
@@ -188,8 +190,8 @@ class Resampling:
 def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:
     """Return the two-sided p of a paired randomization test of two means or ratios of sums, which is never 0.
 
-    Numerators and denominators are float64 [n_rows, 2]; under the null hypothesis the two systems could be swapped in
-    any row.
+    `a` and `b` are numerators and denominators, float64 [n_rows, 2]; under the null hypothesis the two systems
+    are exchangeable in every row.
     """
     if np.array_equal(a[:, 1], b[:, 1]):
         differences = a[:, 0] - b[:, 0]
@@ -208,10 +210,11 @@ def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:
 
 
 def _group_sizes(sizes: Float64, values: Float64) -> tuple[Float64, Int64]:
-    """Return the distinct sizes of differences that are no ties, in rising order, and how many rows have each.
+    """Return the distinct sizes of non-zero differences, ascending, and the number of rows with each.
 
-    Signs are drawn size by size, and the last bits of a size depend on the machine. So neighbors are one size where
-    they differ by rounding alone: by at most TIE of the larger value of their rows, `values` float64 [n_rows].
+    Signs are drawn per size, and the last bits of a size depend on the machine. Neighbouring sizes are
+    therefore merged if they differ only by rounding: by at most TIE times the larger value of their rows,
+    `values` float64 [n_rows].
     """
     differing = sizes > TIE * values
     order = np.argsort(sizes[differing])
@@ -221,6 +224,6 @@ def _group_sizes(sizes: Float64, values: Float64) -> tuple[Float64, Int64]:
 
 
 def _differences(sums: Float64) -> Float64:
-    """Return R_a - R_b of each row of (num_a, den_a, num_b, den_b); a ratio of nothing is 0."""
+    """Return R_a - R_b of each row of (num_a, den_a, num_b, den_b); 0 / 0 is 0."""
     ratios = [np.divide(sums[:, i], sums[:, i + 1], out=np.zeros(len(sums)), where=sums[:, i + 1] != 0) for i in (0, 2)]
     return np.asarray(ratios[0] - ratios[1])

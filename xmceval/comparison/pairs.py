@@ -25,24 +25,24 @@ from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.setup.truth import System, are_runs
 
-FEWEST = 3  # runs of both systems from which on the run is the unit of a test
+FEWEST = 3  # runs per system that make the run the unit of a test
 
 
 @dataclass(frozen=True)
 class Systems:
-    """Systems by name with the runs of each, and the pairs (system, baseline) that are compared, by number."""
+    """Systems by name, with their runs, and the pairs (system, baseline) to compare, by number."""
 
     names: tuple[str, ...]
     runs: tuple[Runs, ...]  # of each system, by number
-    scores: tuple[System, ...]  # of each run, in the order of the systems
+    scores: tuple[System, ...]  # one per run, in the order of the systems
     testing: Testing
     pairs: list[tuple[int, int]]
-    by_runs: list[tuple[int, int]]  # the pairs whose unit of test is the run
-    overlapping: tuple[str, ...]  # a warning of each pair that shares runs
+    by_runs: list[tuple[int, int]]  # pairs whose unit of test is the run
+    overlapping: tuple[str, ...]  # one warning per pair that shares runs
 
     @classmethod
     def of(cls, systems: Sequence[System], testing: Testing, *, needs_pairs: bool = True) -> Systems:
-        """Pair systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
+        """Pair systems; without `needs_pairs`, a single system or a missing baseline is no error.
 
         A system whose scores are a list of matrices or paths has several runs.
         """
@@ -51,7 +51,7 @@ class Systems:
         for system in systems:
             keys = [identify(run.y_score) for run in system.runs]
             for i, run in enumerate(system.runs):
-                if keys[i] in keys[:i]:  # it would count twice
+                if keys[i] in keys[:i]:  # the run would count twice
                     what = f"the file {run.y_score}" if isinstance(run.y_score, (str, Path)) else f"run {i + 1}"
                     raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
             runs.append(tuple(range(len(scores), len(scores) + len(system.runs))))
@@ -73,7 +73,7 @@ class Systems:
 
     @property
     def by_rows(self) -> list[tuple[int, int]]:
-        """The pairs whose unit of test is the row."""
+        """Pairs whose unit of test is the row."""
         return [pair for pair in self.pairs if pair not in self.by_runs]
 
     @property
@@ -84,7 +84,7 @@ class Systems:
     def compare(
         self, results: tuple[Result, ...], sums: Sequence[MetricSums], *, threads: int | None, watch: Watch | None
     ) -> Comparison:
-        """Return the comparison: results are by run, sums those of all metrics that have values of rows."""
+        """Return the comparison, given the results by run and the sums of all metrics with per-row values."""
         places = [(name, figure.measure) for name, figures in results[0].by_bin.items() for figure in figures]
         numbers = [
             [figure.estimate.value for figures in result.by_bin.values() for figure in figures] for result in results
@@ -113,16 +113,16 @@ class Systems:
                 names = tuple(results[run].name for run in runs)
                 with_runs.append(RunsOf(name, names, spreads[:n_measures], spreads[n_measures:]))
         untested = Comparison(results, (), self.testing, runs=tuple(with_runs))
-        systems = [*untested.systems.values()]  # of several runs their means
+        systems = [*untested.systems.values()]  # means for systems with several runs
         differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, of_runs)
         same_files = _warn_of_files([self.scores[runs[0]] for runs in self.runs if len(runs) == 1])
         return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
 
 
 def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[str, bool]:
-    """Return a warning if both systems of a pair have the same runs, and whether they are compared all the same.
+    """Return a warning if the systems of a pair share runs, and whether they are compared nevertheless.
 
-    A system and one of its own runs are not compared. `pair` has the identities of the runs of both.
+    A system is not compared with one of its runs. `pair` has the identities of the runs of both.
     """
     n_shared = sum(run in pair[1] for run in pair[0])
     sizes = [len(runs) for runs in pair]
@@ -136,7 +136,7 @@ def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[
 
 
 def _warn_of_files(systems: Sequence[System]) -> Iterator[str]:
-    """Warn of files, or of matrices in memory, that are several systems."""
+    """Warn of files or matrices that are passed as several systems."""
     seen: dict[tuple[Path | int, ...], str] = {}
     for system in systems:
         keys = identify(find_shards(system.y_score))
@@ -148,9 +148,9 @@ def _warn_of_files(systems: Sequence[System]) -> Iterator[str]:
 
 
 def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[tuple[int, int]]:
-    """Return the pairs (system, baseline) that are compared, by number: all, the earlier system being the baseline.
+    """Return the pairs (system, baseline) to compare, by number: all, with the earlier system as baseline.
 
-    Or those with `against`. Without `needs_pairs`, there may be none.
+    With `against`, only the pairs with this baseline. Without `needs_pairs`, there may be none.
     """
     if needs_pairs and len(names) < 2:
         raise UsageError(f"a comparison needs at least two systems, got {f'only {names[0]}' if names else 'none'}")
@@ -162,7 +162,7 @@ def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool =
 
 
 def check_lists(y_true: Any, systems: Sequence[System]) -> None:
-    """Refuse a list that could be the runs of a system as well as its shards."""
+    """Refuse a list that could be either the runs of a system or its shards."""
     n_shards = len(parts_of(find_shards(y_true)))
     for system in systems if n_shards > 1 else ():
         is_list = are_runs(system.y_score) and len(system.y_score) == n_shards
@@ -173,12 +173,12 @@ def check_lists(y_true: Any, systems: Sequence[System]) -> None:
             )
 
 
-BYTES = 16  # of a row's value, which is a numerator and a denominator
+BYTES = 16  # per row: a numerator and a denominator
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of randomization: number of tests, resamples and rows of each, and bytes of their values."""
+    """The cost of randomization: number of tests, resamples and rows per test, and bytes of their values."""
 
     n_tests: int
     n_resamples: int
@@ -187,7 +187,7 @@ class Cost:
 
     @property
     def steps(self) -> int:
-        """How many rows are drawn in all, at most: where rows take few values, these are counted instead."""
+        """Upper bound on the rows drawn: if they take few distinct values, counts of these are drawn instead."""
         return self.n_tests * self.n_resamples * self.n_rows
 
     def __str__(self) -> str:
@@ -196,7 +196,7 @@ class Cost:
         return f"randomization: {tests} of {counted(self.n_rows, 'instance')}{memory}"
 
 
-# Called with the cost before resampling starts; it returns a callback for the number of resamples done.
+# Called with the cost before resampling starts; returns a callback for the number of finished resamples.
 Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
 
 
@@ -209,11 +209,11 @@ def find_differences(
     watch: Watch | None,
     of_runs: Sequence[Difference] = (),
 ) -> tuple[tuple[Difference, ...], list[str]]:
-    """Test the differences between systems, and return them with a warning of each reason for no test.
+    """Test the differences between systems; return them with one warning per reason for not testing.
 
-    Those over all labels are in the order of the pairs and metrics, also those that are not tested; those of bins
-    follow. Systems have the means over their runs; the pairs of `of_runs` are tested already; pairs are (system,
-    baseline) by number; `watch` shows the cost of resampling, and how much of it is done.
+    Differences over all labels, tested or not, are in the order of the pairs and metrics; those of bins follow.
+    Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
+    baseline) by number; `watch` shows the cost and progress of resampling.
     """
     names, are_tested = [result.name for result in systems], {difference.pair for difference in of_runs}
     by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
@@ -234,7 +234,7 @@ def find_differences(
                 if test.n_differing is None or test.n_differing > FEW_DIFFER:
                     a, b = (metric.rows(metric.held, number) for number in (system, baseline))
                     test = replace(test, p=randomization_p(a, b, resampling))
-                elif progress is not None:  # where few rows differ, p is exact
+                elif progress is not None:  # p is exact if few rows differ
                     progress(testing.resamples)
             n, (wins, ties, losses) = metric.n(system, baseline), metric.record(system, baseline)
             tested.append(
@@ -259,7 +259,7 @@ def _order_pairs(
     pairs: Sequence[tuple[int, int]],
     of_rows: Collection[Measure],
 ) -> tuple[tuple[Difference, ...], list[str]]:
-    """Add the differences that are not tested, and warn of them; `of_rows` are measures that have values of rows."""
+    """Add the untested differences, with warnings; `of_rows` are the measures with per-row values."""
     by_key = {difference.key: difference for difference in tested if not difference.bin}
     differences, untested = list[Difference](), dict[str, dict[str, None]]()
     for system, baseline in pairs:
@@ -283,9 +283,10 @@ def _order_pairs(
 
 
 def _adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
-    """Adjust p by Holm's method where that was asked for, and add the smallest difference detectable after it.
+    """Adjust p by Holm's method if asked for, and add the smallest difference detectable after adjustment.
 
-    Tests are adjusted together within each metric, or over all; without Holm's method each is alone.
+    Tests are adjusted together within each metric, or over all metrics; without Holm's method each stands
+    alone.
     """
     families: dict[Any, list[int]] = {}
     for i, difference in enumerate(differences):

@@ -18,11 +18,11 @@ from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, keep_dee
 from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
 from xmceval.report.sheet import MINUS
 
-MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
-MOST_PANELS, MOST_LINES = 6, 40  # of differences, above which only the largest cutoff of each metric is shown
+MOST_PAIRS = 6  # pairs in a picture without a common baseline
+MOST_PANELS, MOST_LINES = 6, 40  # beyond these, only the largest cutoff of each metric is shown
 TITLE = 1.6  # inches for a title above a panel
 SPACE = 0.25  # the space between two lines of names, in lines
-# What a difference is, in the order of every legend: in words, its colour, its marker, and whether that is filled.
+# Outcomes in the order of the legend: words, colour, marker, and whether the marker is filled.
 LOOKS = {
     BETTER: ("better", COLORS[0], ">", COLORS[0]),
     NONE: ("not significant", INK, "o", "none"),
@@ -32,9 +32,9 @@ LOOKS = {
 
 
 def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_chosen: bool) -> Plan:
-    """Plan a forest plot: a panel for each metric with a line for each pair; one pair has a line for each metric."""
+    """Plan a forest plot: one panel per metric with a line per pair; a single pair has a line per metric."""
     pairs, left_pairs = comparison.pairs, ""
-    if comparison.testing.against is None and len(pairs) > MOST_PAIRS:  # those with the first system
+    if comparison.testing.against is None and len(pairs) > MOST_PAIRS:  # only pairs with the first system
         first = pairs[0][1]
         pairs = [pair for pair in comparison.pairs if first in pair]
         hint = f"hint: {argument('against', kind='NAME')} chooses others"
@@ -47,7 +47,7 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
     baselines = list(dict.fromkeys(baseline for _, baseline in pairs))
     differences = [comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs]
     panels: dict[str, list[Difference]] = {}
-    ends: dict[str, list[float]] = {}  # of the axis for each unit, which its panels share
+    ends: dict[str, list[float]] = {}  # ends of the axis by unit, which panels share
     for difference in differences:
         measure = difference.measure
         panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
@@ -73,7 +73,7 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
 def _plan_panel(
     differences: Sequence[Difference], baselines: Sequence[str], *, has_pairs: bool
 ) -> tuple[list[str], str, str]:
-    """Return the labels of lines, the title and the text below the axis; a single pair is named there."""
+    """Return the labels of lines, the title and the text below the axis, which names a single pair."""
     measure = differences[0].measure
     if has_pairs:
         labels = [_name_pair(difference, baselines) for difference in differences]
@@ -85,13 +85,13 @@ def _plan_panel(
 
 
 def _name_pair(difference: Difference, baselines: Sequence[str]) -> str:
-    """Name a line: its pair, or the system alone where all lines have one baseline."""
+    """Name a line by its pair, or by the system alone if all lines share a baseline."""
     names = [difference.system] if len(baselines) == 1 else [difference.system, difference.baseline]
     return f" {MINUS} ".join(map(printable, names))
 
 
 def _place_lines(labels: Sequence[str]) -> tuple[list[float], float]:
-    """Return where lines are from above, and where the last one ends; a label that is broken takes more room."""
+    """Return the position of each line from the top, and where the last ends; broken labels take more room."""
     places, end = [], -SPACE
     for label in labels:
         n_lines = label.count("\n") + 1
@@ -108,7 +108,7 @@ def _draw_differences(
     limits: Mapping[str, tuple[float, float]],
     ax: Axes,
 ) -> None:
-    """Draw differences with their intervals and their numbers, one per line."""
+    """Draw differences with their intervals and numbers, one per line."""
     measure = differences[0].measure
     factor, (places, end) = scale(measure), _place_lines(labels)
     ax.axvline(0.0, color=INK, linewidth=0.8)
@@ -132,9 +132,9 @@ def _draw_differences(
 
 
 def _look_of(difference: Difference) -> dict[str, str]:
-    """Return the style of a marker: a triangle points to where the difference is, and is filled if significant."""
+    """Return the style of a marker: a triangle, filled, points in the direction of a significant difference."""
     _, color, marker, face = LOOKS[difference.mark]
-    if difference.is_detected:  # of a metric that is better where it is lower, a better system is on the left
+    if difference.is_detected:  # if lower is better, a better system is on the left
         marker = ">" if difference.difference > 0 else "<"
     return {"color": color, "marker": marker, "markerfacecolor": face}
 
@@ -142,7 +142,7 @@ def _look_of(difference: Difference) -> dict[str, str]:
 def _explain_looks(
     differences: Sequence[Difference], comparison: Comparison, baselines: Sequence[str]
 ) -> list[tuple[str, Line2D]]:
-    """Explain the markers that appear, always in the same order; the first significant one has the level."""
+    """Explain the markers that appear, in a fixed order; the first significant one states the level."""
     looks = {difference.mark: _look_of(difference) for difference in differences}
     significant = [mark for mark in (BETTER, WORSE) if mark in looks]
     than = f" than {baselines[0]}" if len(baselines) == 1 else ""

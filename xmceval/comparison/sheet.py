@@ -140,7 +140,7 @@ def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterato
     elif "run" in units:
         yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
-        yield f"{how}, {level}; says nothing about training again"
+        yield f"{how}, {level}; says nothing about retraining"
 
 
 def describe_level(comparisons: Sequence[Compared]) -> str:

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, strategies as st
 from support.measures import names_of
 
 import xmceval
 from xmceval import METRICS, UsageError
-from xmceval.cli.main import cli
 from xmceval.metrics.names import parse, parse_cutoffs, restore_measure, split_names
 from xmceval.scoring.options import Options
 
@@ -161,13 +159,13 @@ def test_cutoffs_may_be_text_within_a_list():
     assert Options(k=["1-3", 5]).cutoffs == [1, 2, 3, 5]
 
 
-def test_python_and_the_command_understand_the_same_lists(tmp_path):
+def test_python_and_the_command_understand_the_same_lists(tmp_path, run):
     (tmp_path / "t.txt").write_text("2 4\n0:1 2:1\n1:1\n")
     (tmp_path / "p.txt").write_text("2 4\n0:.9 1:.8 2:.7\n1:.5 2:.1 3:.2\n")
     result = xmceval.score("t.txt", "p.txt", k="1-3", metrics="P,nDCG@2,LRAP")
     assert list(result) == ["P@1", "P@2", "P@3", "nDCG@2", "LRAP"]
     asked = ["score", "t.txt", "p.txt", "-k", "1-3", "-m", "P,nDCG@2", "-m", "LRAP", "-o", "csv", "-q"]
-    lines = CliRunner().invoke(cli, asked).stdout.splitlines()[1:]
+    lines = run(*asked)[1].splitlines()[1:]
     shown = [line.split(",") for line in lines]
     assert [f"{row[1]}@{row[2]}" if row[2] else row[1] for row in shown] == list(result)
     assert [float(row[5]) for row in shown] == list(result.values())

@@ -9,13 +9,11 @@ from judge import naive
 from support import measures
 from support.intervals import check_interval, judged_interval
 from support.judged import check_judged
-from support.measures import HEADS
+from support.measures import ALIASES, HEADS, parse
 from support.strategies import Case, cases, to_csr
 
 import xmceval
 from xmceval import METRICS
-from xmceval.metrics.confusion import ZEROS
-from xmceval.metrics.names import ALIASES, parse
 
 
 @st.composite
@@ -33,7 +31,13 @@ def check_values(case, cutoffs, empty_rows="zero", heads=tuple(HEADS)):
 
 WEIGHTED = [  # beside the metrics of the judge
     *("nDCG@all", "LRAP", "coverage_error", "AUC", "GAUC", "microR@n", "AP@all", "ERR(max=4)@1", "RBP@1", "MCC"),
-    *("macroBA@1", "weightedP@1", "coverage@1", "confusion", *(f"macroF1(zero={zero})@1" for zero in ZEROS)),
+    *(
+        "macroBA@1",
+        "weightedP@1",
+        "coverage@1",
+        "confusion",
+        *(f"macroF1(zero={zero})@1" for zero in METRICS["macroF1"].options["zero"]),
+    ),
 ]
 
 

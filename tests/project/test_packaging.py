@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xmceval.version import VERSION
+import xmceval
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +42,7 @@ def test_the_archive_of_sources_has_the_tests_and_all_that_they_read():
 
 def test_the_citation_is_of_this_version():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [VERSION]
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [xmceval.__version__]
 
 
 RELEASE = SourceFileLoader("release_script", str(ROOT / "scripts" / "release"))

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import xmceval
 from xmceval import METRICS
-from xmceval.cli.main import main
 from xmceval.files.formats import FORMATS
 from xmceval.metrics.names import ALIASES
 from xmceval.report.metric_list import display_name
-from xmceval.version import VERSION
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,22 +28,16 @@ def load_script():
 SCRIPT = load_script()
 
 
-def printed(arguments, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("path", SCRIPT.DOCUMENTS, ids=lambda path: path.stem)
-def test_shown_outputs_are_what_the_commands_print(path, tmp_path, monkeypatch, capsys):
+def test_shown_outputs_are_what_the_commands_print(path, tmp_path, monkeypatch, run):
     shutil.copytree(ROOT / "datasets" / "sample", tmp_path / "datasets" / "sample")
     text = path.read_text(encoding="utf-8")
     found = list(SCRIPT.find_shown(text))
     assert len(found) == text.count("\n$ xmceval ")
     for shown in found:
         monkeypatch.chdir(tmp_path / shown.folder)
-        assert shown.cut(printed(shown.arguments, capsys)) == shown.output
+        code, out, _ = run(*shown.arguments)
+        assert (code, shown.cut(out)) == (0, shown.output)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +71,7 @@ def test_numbers_and_the_version_are_current():
     assert f" and {len(METRICS) - 4} other metrics" in README
     assert f"| Other metrics | {len(METRICS) - 4} |" in README
     assert f"| Reads | {len(FORMATS)} formats |" in README
-    assert f"version = {{{VERSION}}}" in README
+    assert f"version = {{{xmceval.__version__}}}" in README
 
 
 def test_python_examples_run(capsys):

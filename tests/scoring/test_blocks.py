@@ -5,11 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval import DataError
-from xmceval.rows.matrices import source as matrices
-from xmceval.scoring import evaluate
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AUC", "AP", "macroF1", "microR", "f1_score", "f1_score(average=macro)"]
 
@@ -32,14 +31,14 @@ def test_runs_of_rows_of_any_length_give_the_same_bits(monkeypatch, case, empty_
     options = {"metrics": METRICS, "empty_rows": empty_rows, **options}
     whole = xmceval.score(**case, **options)
     for numbers in (1, 3000):
-        monkeypatch.setattr(evaluate, "MOST_NUMBERS", numbers)
+        read_in_pieces(monkeypatch, numbers=numbers)
         assert xmceval.score(**case, **options) == whole
-    monkeypatch.setattr(matrices, "BLOCK_ROWS", 7)
+    read_in_pieces(monkeypatch, block=7)
     assert xmceval.score(**case, **options) == whole
 
 
 def test_a_fault_names_its_row_in_any_run(monkeypatch, case):
-    monkeypatch.setattr(evaluate, "MOST_NUMBERS", 1)
+    read_in_pieces(monkeypatch, numbers=1)
     row = int(np.flatnonzero((np.diff(case["y_true"].indptr) > 0) & (case["sample_weight"] > 0))[-1])
     case["y_true"].data[case["y_true"].indptr[row]] = 9
     with pytest.raises(DataError, match=rf"y_true row {row}: a grade is above the greatest of ERR"):

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive
-from support.measures import HEADS
+from support.measures import HEADS, parse
 from support.strategies import cases, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval import METRICS
-from xmceval.metrics.names import parse
 
 NO_CEILING = {"microP", "microF1"}
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from judge import naive, naive_slices
 from support.intervals import is_mean_share
+from support.measures import parse
 from support.strategies import to_csr
 
 import xmceval
-from xmceval.metrics.names import parse
 
 N_LABELS, DEPTH = 40, 6
 METRICS = ("P", "nDCG", "R", "F1", "RR", "PSP", "PSR", "PSnDCG", "DCG", "PSDCG")

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_rows
 from support.intervals import check_interval, judged_interval
+from support.measures import parse
 from support.strategies import cases, few, random_case, random_weights, to_csr
 from support.wholerows import OPTIONS, name_of, with_rel
 
 import xmceval
 from xmceval import METRICS
-from xmceval.metrics.names import parse
 
 
 @st.composite

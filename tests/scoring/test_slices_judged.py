@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_slices
 from support.intervals import check_interval, judged_interval
-from support.measures import HEADS
+from support.measures import HEADS, parse
 from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval import METRICS
-from xmceval.metrics.confusion import OVER
-from xmceval.metrics.names import parse
 
+OVER = METRICS["macroP"].options["over"]
 SHARED = [head for head, (name, _) in HEADS.items() if not METRICS[name].complement]
 EDGES = ([1], [2], [1, 3], [2, 3, 5], [7])
 

@@ -1,4 +1,7 @@
-"""Every metric of the table with every combination of its options, in the package's words and in the judge's."""
+"""Every metric of the table with every combination of its options, in the package's words and in the judge's.
+
+Tests read names of metrics, and know other tools' names of them, by `parse` and `ALIASES` of here.
+"""
 
 import itertools
 
@@ -6,7 +9,8 @@ from judge import naive
 from support.strategies import to_csr
 
 import xmceval
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS
+from xmceval.metrics.names import ALIASES, parse  # noqa: F401 - for tests
 
 
 def options_of(metric):

@@ -8,6 +8,7 @@ PLACES = {
     "lines": ["files.tables.table.BATCH_ROWS"],  # of tables
     "cells": ["conversion.convert.CELLS"],  # of dense rows that are converted
     "rows": ["files.arrays.npz.ROWS_AT_ONCE"],
+    "block": ["rows.matrices.source.BLOCK_ROWS"],
     "numbers": ["scoring.evaluate.MOST_NUMBERS"],  # of a run of rows
     "ids": ["scoring.tasks.label_counts.DENSE_IDS"],  # of labels, from which on their counts are kept by id
     "entries": [

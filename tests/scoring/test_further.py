@@ -5,19 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from support.measures import parse
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval import METRICS, UsageError
-from xmceval.labels.propensity import from_counts
-from xmceval.metrics.names import parse
-from xmceval.rows.matrices.source import as_scores, as_truth
-from xmceval.rows.width import Width
-from xmceval.scoring import totals
-from xmceval.scoring.compile import compile_program
-from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import OpenedSystem, Setup
-from xmceval.scoring.summary import finish_totals
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")
@@ -125,35 +117,25 @@ def test_other_tools_names_of_coverage():
 # Shards
 
 
-def test_shards_merge_to_the_same_bits(rng):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_shards_and_blocks_merge_to_the_same_bits(rng, monkeypatch, threads):
     truth = csr_matrix((rng.random((400, 60)) < 0.05).astype(float))
     truth.data[rng.random(truth.nnz) < 0.3] = 0  # stored zeros
     scores = csr_matrix(np.round(rng.random((400, 60)), 2) * (rng.random((400, 60)) < rng.random((400, 1))))
-    options = Options(metrics=["coverage(of=recommended)@5", *COLUMNS])
-    setup = Setup(
-        options=options,
-        program=compile_program(options.measures),
-        width=Width(60, "y_true has"),
-        propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5),
-    )
-
-    def part(i, j):
-        return evaluate(as_truth(truth[i:j]), [OpenedSystem(as_scores(scores[i:j]), setup)])[0]
-
-    whole = finish_totals(part(0, 400), setup).figures
-    for ends in ((0, 150, 400), (0, 1, 399, 400)):
-        merged = totals.empty(setup)
-        for i, j in reversed(list(itertools.pairwise(ends))):
-            merged = merged.merge(part(i, j))
-        assert finish_totals(merged, setup).figures == whole
+    options = {"metrics": ["coverage(of=recommended)@5", *COLUMNS], "counts": np.arange(60), "n_train": 99}
+    whole = xmceval.score(truth, scores, **options)
+    read_in_pieces(monkeypatch, entries=300)
+    for ends in ((0, 400), (0, 150, 400), (0, 1, 399, 400)):
+        shards = [[matrix[i:j] for i, j in itertools.pairwise(ends)] for matrix in (truth, scores)]
+        assert xmceval.score(*shards, threads=threads, **options).estimates == whole.estimates
 
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():
     growing = [name for name, metric in METRICS.items() if not metric.mergeable]
     assert growing == [*COLUMNS, "microAP", "macroRecallAtPrecision", "microRecallAtPrecision"]
-    compile_program(parse(["P", "macroF1"])).check_mergeable("Evaluator")
-    with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
-        compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")
+    xmceval.Evaluator(metrics=["P", "macroF1"])
+    with pytest.raises(UsageError, match="macroAUC, macroAP: not available for Evaluator, because all cells"):
+        xmceval.Evaluator(metrics=["P", "macroAUC", "macroAP"])
 
 
 @pytest.mark.parametrize("precision", [0.25, 0.5, 0.9, 1.0])

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.files import A_ALONE
-from support.processes import SIGNALS, fed
+from support.processes import COMPILING, SIGNALS, fed
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
-
-from xmceval.kernels.compile import COMPILING
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 COMMAND = Path(sys.executable).with_name("xmceval")

@@ -1,32 +1,28 @@
 """Messages: a line of stderr is a line of ours, whatever the names and texts of others hold."""
 
 import shutil
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
+from support.processes import COMMANDS
 from support.sample import SAMPLE
 from support.states import forge
 
 import xmceval
 from xmceval import DataError, XmcevalWarning
-from xmceval.cli.main import COMMANDS, main
-from xmceval.errors import escaped
 
+Written = namedtuple("Written", "out err")
 EVIL = "a\nError: all is lost\x1b]0;title\x07\x9b2J\u202etxt"
 HARMLESS = "a\\nError: all is lost\\x1b]0;title\\x07\\x9b2J\\u202etxt"
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(run):
     shutil.copy(SAMPLE / "tst_X_Y.txt", "t.txt")
     shutil.copy(SAMPLE / "model_a.txt", "p.txt")
 
-    def run(*args):
-        with pytest.raises(SystemExit):
-            main([str(arg) for arg in args])
-        return capsys.readouterr()
-
-    return run
+    return lambda *args: Written(*run(*args)[1:])
 
 
 def check(text):
@@ -93,7 +89,7 @@ def test_lines_of_an_error_are_its_own(run):
         xmceval.score("none\n.txt", EVIL, k=1)
     assert str(error.value).splitlines() == ["none\\n.txt: no such file", f"{HARMLESS}: no such file"]
     assert str(DataError("one\x07", "two\r")) == "one\\x07\ntwo\\r"
-    assert escaped("é 猫 👩\u200d🚀 \\n") == "é 猫 👩\u200d🚀 \\n"
+    assert str(DataError("é 猫 👩\u200d🚀 \\n")) == "é 猫 👩\u200d🚀 \\n"
 
 
 def test_folders_in_the_way_are_named_without_their_control_characters(run):

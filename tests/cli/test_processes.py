@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from numba import config
 from support.files import A_ALONE
-from support.processes import SIGNALS, wait_for
+from support.processes import COMPILING, SIGNALS, wait_for
 from support.sample import MODEL_A, SAMPLE, TRAIN, TRUTH
 
 import xmceval
-from xmceval.kernels.compile import COMPILING
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 

@@ -1,8 +1,8 @@
 """``score``, ``compare`` and both with ``--page`` take the same systems and options, and warn alike."""
 
-import pytest
+from pathlib import Path
 
-from xmceval.cli.main import main
+import pytest
 
 COMMANDS = {
     "score": ["score"],
@@ -21,14 +21,13 @@ WRONG = {
 
 
 @pytest.fixture
-def run(tmp_path, capsys):
+def run(run):
     for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
+        Path(name).write_text(text)
 
     def run_command(command, *arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([*COMMANDS[command], "truth.txt", "a.txt", "b.txt", *arguments, "-q"])
-        return ended.value.code, capsys.readouterr().err
+        code, _, err = run(*COMMANDS[command], "truth.txt", "a.txt", "b.txt", *arguments, "-q")
+        return code, err
 
     return run_command
 

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.processes import COMMANDS, COMPILING
 
-from xmceval.cli.main import COMMANDS
+import xmceval
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 STREAMS = ("stdin", "stdout", "stderr")
-XMCEVAL = [sys.executable, "-m", "xmceval"]
 
 LINES = {
     "score": "score t.txt p.txt -m P,PSP --save-rows {}.rows.npz",
@@ -25,7 +25,8 @@ LINES = {
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
 }
-# Runs each case in a copy of this process, with the streams that it names closed, and the others in files.
+# Runs each case in a copy of this process, with the streams that it names closed, and the others in files; an output
+# called | is a pipe that nobody reads.
 RUN = """
 import json, os, sys
 import click, numpy, xmceval.cli.main
@@ -37,7 +38,11 @@ for line, closed, out, err in json.loads(sys.argv[1]):
     number = os.fork()
     if number == 0:
         for place, name in ((1, out), (2, err)):
-            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), place)
+            reading, end = os.pipe() if name == "|" else (0, os.open(name, os.O_WRONLY | os.O_CREAT))
+            os.dup2(end, place)
+            if name == "|":
+                os.close(reading)
+                os.close(end)
         for place, name in enumerate(("stdin", "stdout", "stderr")):
             if name in closed:
                 os.close(place)
@@ -62,10 +67,19 @@ def files(tmp_path, monkeypatch):
     for name, source in (("t", "tst_X_Y"), ("p", "model_a"), ("q", "model_b")):
         shutil.copy(SAMPLE / f"{source}.txt", f"{name}.txt")
     Path("b.toml").write_text("metrics = 'P'\n[datasets.s]\ntruth = 't.txt'\n[systems]\np = 'p.txt'\nq = 'q.txt'\n")
-    subprocess.run([*XMCEVAL, "score", "t.txt", "p.txt", "-m", "P", "-q", "--save-state", "1.state"], check=True)
+    xmceval.score("t.txt", "p.txt", metrics="P", save_state="1.state")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="closes streams in copies of a process")
+def run_all(cases):
+    """Run [line, closed streams, output, errors] one after the other; return their exit codes."""
+    command = [sys.executable, "-c", RUN, json.dumps(list(cases))]
+    return [*map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())]
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="closes streams in copies of a process")
+
+
+@forks
 @pytest.mark.usefixtures("files")
 def test_every_command_works_where_streams_are_closed():
     ways = [(), ("stdout",), ("stderr",), STREAMS]
@@ -74,10 +88,7 @@ def test_every_command_works_where_streams_are_closed():
         for command in COMMANDS
         for number, way in enumerate(ways)
     }
-    ended = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps(list(cases.values()))], capture_output=True, text=True, check=True
-    )
-    assert dict(zip(cases, map(int, ended.stdout.split()), strict=True)) == dict.fromkeys(cases, 0)
+    assert dict(zip(cases, run_all(cases.values()), strict=True)) == dict.fromkeys(cases, 0)
     written = {path.name: path.read_bytes() for path in Path().iterdir()}
     for (command, way), (*_, out, _) in cases.items():
         if "stdout" not in way:
@@ -106,12 +117,22 @@ def test_closed_streams_of_a_shell():
     assert "doubt:" not in Path("1.rows.csv").read_text()
 
 
+@forks
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")
-@pytest.mark.parametrize("command", ["score t.txt p.txt -m P -q", "convert t.txt -", "metrics", "--version"])
 @pytest.mark.usefixtures("files")
-def test_an_output_without_room_is_an_error(command):
-    command = [*XMCEVAL, *command.split()]
-    subprocess.run(command, capture_output=True, check=True)  # compiles what no test before it compiled, and says so
-    with open("/dev/full", "wb") as full:
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert (ended.returncode, ended.stderr) == (1, b"Error: cannot write the output: No space left on device\n")
+def test_an_output_without_room_is_an_error():
+    lines = ["score t.txt p.txt -m P -q", "convert t.txt -", "metrics", "--version"]
+    codes = run_all([line, (), "/dev/full", f"{number}.err"] for number, line in enumerate(lines))
+    errors = [Path(f"{number}.err").read_text().replace(f"{COMPILING}\n", "") for number in range(len(lines))]
+    assert codes == [1] * 4
+    assert errors == ["Error: cannot write the output: No space left on device\n"] * 4
+
+
+@forks
+@pytest.mark.usefixtures("files")
+def test_a_breach_is_one_where_nobody_reads_the_output():
+    line = "compare t.txt p.txt q.txt -q -m P -k 1,3 --fail-if-worse "
+    assert run_all([f"{line}{gate}", (), "|", f"{gate}.err"] for gate in ("P@1", "P@1:14")) == [3, 0]
+    errors = [Path(f"{gate}.err").read_text().replace(f"{COMPILING}\n", "") for gate in ("P@1", "P@1:14")]
+    assert errors[0].startswith("breach: q is worse than p on P@1 by 13.60 ")
+    assert errors[1] == ""

@@ -1,9 +1,12 @@
-"""Processes that are ended in the middle of their work: at a place that they have reached, not after some seconds."""
+"""The commands, and processes that are ended at a place that they have reached, not after some seconds."""
 
 import os
 import signal
 import time
 from contextlib import contextmanager
+
+from xmceval.cli.main import COMMANDS  # noqa: F401 - for tests
+from xmceval.kernels.compile import COMPILING  # noqa: F401 - for tests
 
 SIGNALS = {signal.SIGINT: "\ninterrupted\n", signal.SIGTERM: "\nterminated\n", signal.SIGHUP: "\nhung up\n"}
 

@@ -22,6 +22,7 @@ from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.judgments import LineColumns
 from xmceval.files.ranking.lines import QuerySource, line_file
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
+from xmceval.files.text.foreign import refuse_foreign
 from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
 from xmceval.files.text.source import BLANK, TextLayout, find_fasttext, find_json, find_rows, open_text
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 ROLES: tuple[Role, Role] = ("truth", "scores")
 
 _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
+
+_MULAN = re.compile(rb"<label\s+name\s*=")
 
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
@@ -149,6 +152,11 @@ def _open_text(head: Head, request: Request) -> Opened:
     """Open a text file as the first of the formats whose evidence it has, or else as rows of some kind."""
     content = head.content[head.start :].lstrip()
     if content[: max(map(len, signatures.PAGES))].lower().startswith(signatures.PAGES):
+        if _MULAN.search(content):
+            raise DataError(
+                f"{head.path}: is XML with names of labels, as Mulan has it; expected rows (hint: the rows are in the "
+                "ARFF file beside it)"
+            )
         titled = _TITLE.search(content)
         title = f", titled {quote(b' '.join(titled[1].split()))}" if titled else ""
         raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
@@ -156,6 +164,7 @@ def _open_text(head: Head, request: Request) -> Opened:
         evidence = reading.find(head, request)
         if evidence is not None:
             return reading.open(head, request, evidence)
+    refuse_foreign(head, request)
     refuse_graded_features(head, request)
     if _may_have_header(head):
         from xmceval.files.tables.open import refuse_header

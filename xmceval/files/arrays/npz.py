@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -89,7 +91,7 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     path = archive.path
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
-        raise DataError(f"{path}: {_describe_other(archive, opened)}")
+        raise DataError(f"{path}: {_describe_other(archive, opened, path)}")
     form = "csr"
     if "format" in parts:
         with archive.open_array(opened, "format") as stream:
@@ -122,12 +124,16 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     return form, lengths, (shape[0], shape[1]), dtypes["data"]
 
 
-def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
+def _describe_other(archive: Archive, opened: zipfile.ZipFile, path: Path) -> str:
     """Describe the contents of an archive that is not a matrix."""
     names = opened.namelist()
     parts = [name.removesuffix(".npy") for name in names]
     expected = "expected a file of scipy.sparse.save_npz"
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    if any(name.endswith("/data.pkl") for name in names):
+        load, new = f"torch.load({json.dumps(str(path))}).numpy()", f"{path.name.partition('.')[0]}-new.npy"
+        save = f"run python -c {shlex.quote(f'import numpy, torch; numpy.save({json.dumps(new)}, {load})')}"
+        return f"was written by torch.save, as a pickle; {expected} (hint: {save if names_flags() else f'pass {load}'})"
     if parts == names:
         return f"is a zip archive of {listed(names[:MOST_NAMED])}{more}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= {*parts}:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -194,7 +196,17 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
         if hint := _explain_text(array, header):
             raise DataError(f"{array.name}: {hint}")
         content = "numbers" if kinds == "biuf" else "integers or strings"
-        raise DataError(f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}")
+        hint = ""
+        if header.dtype.hasobject and len(header.shape) == 1:  # lists, which numpy pickles
+            load = f"numpy.load({json.dumps(array.name)}, allow_pickle=True)"
+            new = f"{Path(array.name).stem}-new.txt"
+            hint = f" (hint: of lists of ids pass {load}.tolist())"
+            if names_flags():
+                line = shlex.quote(f"import numpy; [print(*row) for row in {load}]")
+                hint = f" (hint: of lists of ids run python -c {line} > {shlex.quote(new)})"
+        raise DataError(
+            f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}{hint}"
+        )
     return header
 
 

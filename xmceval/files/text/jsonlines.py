@@ -43,6 +43,7 @@ def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
     if not isinstance(labels, list):
         raise ValueError(
             f'expected an object with a list "target_ind", {_describe(row)}; predictions have a list "data"'
+            + _hint_at_fields(row, are_scores=False)
         )
     grades = row.get("target_rel", [1.0] * len(labels))
     if not isinstance(grades, list) or len(grades) != len(labels):
@@ -64,6 +65,7 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
     if not isinstance(pairs, list):
         raise ValueError(
             f'expected an object with a list "data" of [name, score], {_describe(row)}; truth has a list "target_ind"'
+            + _hint_at_fields(row, are_scores=True)
         )
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
@@ -142,6 +144,21 @@ def _labels_of(row: list[Any], names: Names | None, default: float | None) -> It
             example = '{"label": 12, "score": 0.9}' if default is None else '{"label": 12}'
             raise ValueError(f"expected objects such as {example} in the list, found {ascii(item)[:60]}")
         yield _to_label(item["label"], names), _to_number(item.get("score", default), "score")
+
+
+def _hint_at_fields(row: dict[str, Any], *, are_scores: bool) -> str:
+    """Return the hint for an object of labels with numbers, or with lists under other names; empty for others."""
+    if row and all(type(value) in {int, float} for value in row.values()) and "label" not in row:
+        labels = "[int(label) for label in row]" if all(map(str.isdigit, row)) else "list(row)"
+        if are_scores:
+            return f' (hint: write {{"data": list(zip({labels}, row.values()))}} for each such row)'
+        return f' (hint: write {{"target_ind": {labels}, "target_rel": list(row.values())}} for each such row)'
+    lists = [key for key, value in row.items() if isinstance(value, list)]
+    if are_scores and len(lists) == 2:
+        return f' (hint: write {{"data": list(zip(row[{lists[0]!r}], row[{lists[1]!r}]))}} for each such row)'
+    if not are_scores and len(lists) == 1:
+        return f' (hint: write {{"target_ind": row[{lists[0]!r}]}} for each such row)'
+    return ""
 
 
 def _describe(row: dict[str, Any]) -> str:

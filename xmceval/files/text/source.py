@@ -37,6 +37,8 @@ _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 
+_NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
+
 _TRIPLE = re.compile(rb"\S+[\s,]\S+[\s,]-?[0-9.]+")
 
 _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
@@ -333,9 +335,15 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
     if row and not layout.header and _whole_numbers(row):
         raise DataError(f"{path}:{number}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
     if row and not any(b":" in line for line in lines):
-        names_columns = "; of query, document and value name the columns, as in 'query_id,doc_id,score'"
+        ways = list[str]()
+        if any(map(_NAME.fullmatch, row.split())):
+            ways.append(f"pass {argument('labels', kind='FILE')} if these are label names")
+        if _TRIPLE.fullmatch(row):
+            ways.append("of query, document and value name the columns, as in 'query_id,doc_id,score'")
+        elif row.count(b"\t") == 1:
+            ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
+        hint = f" (hint: {'; '.join(ways)})" if ways else ""
         raise DataError(
-            f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} (hint: pass "
-            f"{argument('labels', kind='FILE')} if these are label names{names_columns * bool(_TRIPLE.fullmatch(row))})"
+            f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)}{hint}"
         )
     return ""

@@ -1,0 +1,161 @@
+"""Refuse text in formats of other programs, with the line of Python or of a shell that converts it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from xmceval.errors import DataError, argument, names_flags
+from xmceval.files.io.streams import quote
+from xmceval.files.opened import Head, Request
+
+_MODULES = re.compile(r"\b(?:ast|csv|json|numpy|pandas|re|scipy\.[a-z]+|skmultilearn\.dataset)(?=\.)")
+
+# How a value is written to a new file by a line of Python.
+_NPY, _NPZ = "numpy.save(NEW.npy, CODE)", "scipy.sparse.save_npz(NEW.npz, CODE)"
+_PARQUET, _JSON = "CODE.to_parquet(NEW.parquet)", 'json.dump(CODE, open(NEW.json, "w"))'
+
+
+class Foreign(NamedTuple):
+    """A format that is not read: what a file of it is, what its first lines look like, and how it is converted."""
+
+    what: str
+    pattern: re.Pattern[bytes]
+    code: str  # Python for its value, given the PATH, or a line of a shell that ends in NEW and the ending of its file
+    write: str = ""  # Python that writes the value; none for a line of a shell
+    is_of_rows: bool = False  # whether all of the first rows match, and not the beginning of the text
+
+    def matches(self, head: Head) -> bool:
+        """Return whether a file has the format."""
+        if not self.is_of_rows:
+            return self.pattern.match(head.content, head.start) is not None
+        return bool(head.rows) and all(self.pattern.fullmatch(row.text) for row in head.rows)
+
+    def convert(self, path: Path) -> str:
+        """Return what to do with a file, for a hint."""
+        new = f"{path.name.partition('.')[0]}-new"
+        if not self.write:
+            return self.code.replace("PATH", shlex.quote(str(path))).replace("NEW", shlex.quote(new))
+        code = self.code.replace("PATH", json.dumps(str(path)))
+        if not names_flags():
+            return f"pass {code}"
+        line = re.sub(r"NEW(\.\w+)", lambda found: json.dumps(f"{new}{found[1]}"), self.write).replace("CODE", code)
+        modules = ", ".join(sorted({*_MODULES.findall(line)}))
+        return f"run python -c {shlex.quote(f'import {modules}; {line}')}"
+
+
+FOREIGN = (
+    Foreign(
+        "is a MatrixMarket file",
+        re.compile(rb"%%MatrixMarket"),
+        "scipy.sparse.csr_array(scipy.io.mmread(PATH))",
+        _NPZ,
+    ),
+    Foreign(
+        "is a sparse ARFF file",
+        re.compile(rb"(?is)(?:\s*%[^\n]*\n|\s)*@relation\b.*\n@data\s*\{"),
+        "skmultilearn.dataset.load_from_arff(PATH, label_count, load_sparse=True)[1].tocsr()",
+        _NPZ,
+    ),
+    Foreign(
+        "is an ARFF file",
+        re.compile(rb"(?i)(?:\s*%[^\n]*\n|\s)*@relation\b"),
+        # labels are the attributes of {0,1}, which are read as bytes
+        "pandas.DataFrame(scipy.io.arff.loadarff(PATH)[0]).select_dtypes(object).astype(int).to_numpy()",
+        _NPY,
+    ),
+    Foreign(
+        "has predictions as MEKA prints them",
+        re.compile(rb"\|=+ PREDICTIONS"),
+        r'numpy.array([re.findall(r"\[(.*?)\]", line)[COLUMN].split() for line in open(PATH) if "[" in line], float)',
+        _NPY,
+    ),
+    Foreign("has a first line for Excel", re.compile(rb"sep=.\r?\n"), "tail -n +2 PATH > NEW.csv"),
+    Foreign(
+        "is data of Vowpal Wabbit",
+        re.compile(rb"(?:\d+(?:,\d+)*[ \t]+)?\|.*"),
+        "cut -d'|' -f1 PATH > NEW.txt",
+        is_of_rows=True,
+    ),
+    Foreign(
+        "has lines of an id and labels between bars",
+        re.compile(rb"[^|\s]+(?:\|[^|\s]*)+"),
+        '{row[0]: dict.fromkeys(filter(None, row[1:]), 1) for row in csv.reader(open(PATH), delimiter="|")}',
+        _JSON,
+        is_of_rows=True,
+    ),
+    Foreign(
+        "has lines of an id and the ranks of its candidates, as for MIND",
+        re.compile(rb"\S+[ \t]+\[\d+(?:, ?\d+)*\]"),
+        "{line.split()[0]: {str(i): -rank for i, rank in enumerate(json.loads(line.split(None, 1)[1]))} "
+        "for line in open(PATH)}",
+        _JSON,
+        is_of_rows=True,
+    ),
+    Foreign(
+        "has lines of an id and labels with a semicolon between them",
+        re.compile(rb"[^;\s]+;\d+(?:,\d+)*"),
+        "cut -d';' -f2 PATH > NEW.txt, if both files have their ids in one order",
+        is_of_rows=True,
+    ),
+)
+
+_CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
+
+
+_NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")
+
+
+def refuse_foreign(head: Head, request: Request) -> None:
+    """Refuse text in a format that is known from its first lines, unless its first line has names of labels."""
+    if not head.rows or (request.names is not None and request.names.has_all(head.rows[0].words)):
+        return
+    for foreign in FOREIGN:
+        if foreign.matches(head):
+            hint = foreign.convert(head.path).replace("COLUMN", "1" if request.are_scores else "0")
+            raise DataError(f"{head.path}: {foreign.what}; expected rows or a table (hint: {hint})")
+    _refuse_cells(head)
+    _refuse_scored_names(head, request)
+
+
+def _refuse_cells(head: Head) -> None:
+    """Refuse a table whose columns of lists became text, as pandas writes them as CSV."""
+    header, *rows = (row.text for row in head.rows)
+    cells = [_CELL.findall(row) for row in rows]
+    if not rows or not all(cells) or header.startswith((b"[", b"{", b'"[')) or rows[0].startswith(b"{"):
+        return
+    from xmceval.files.tables.table import split_fields
+
+    names, fields = split_fields(header, b","), split_fields(rows[0], b",")
+    lists = [name for name, field in zip(names, fields, strict=False) if _CELL.fullmatch(field.encode())]
+    columns = json.dumps(lists)
+    read = f"pandas.read_csv(PATH, usecols={columns}, converters=dict.fromkeys({columns}, ast.literal_eval))"
+    if not lists:
+        return
+    table = Foreign("", _CELL, read, _PARQUET)
+    raise DataError(
+        f"{head.path}:{head.rows[0].number}: is a table whose lists became text, found {quote(rows[0])}; CSV has none "
+        f"(hint: write Parquet, or {table.convert(head.path)})"
+    )
+
+
+def _refuse_scored_names(head: Head, request: Request) -> None:
+    """Refuse names of labels with values after a colon, where the names are known or can be no ids."""
+    words = [_NAME_AND_VALUE.fullmatch(word) for word in head.rows[0].words]
+    if not words or not all(words):
+        return
+    names = [word[1] for word in words if word is not None]
+    if any(map(bytes.isdigit, names)) if request.names is None else (request.names.find(names) < 0).all():
+        return
+    change, value = r"s/([^ ]+):([^ ]+)/__label__\1 \2/g", "a score"
+    if not request.are_scores:
+        change, value = r"s/:[^: ]*( |$)/\1/g", "a value"
+    new = shlex.quote(f"{head.path.name.partition('.')[0]}-new.txt")
+    labels = "" if request.names is not None else f", and pass {argument('labels', kind='FILE')}"
+    raise DataError(
+        f"{head.path}:{head.rows[0].number}: has names of labels with {value} after a colon, found "
+        f"{quote(head.rows[0].text)} (hint: sed -E '{change}' {shlex.quote(str(head.path))} > {new}{labels})"
+    )

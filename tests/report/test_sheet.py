@@ -106,3 +106,11 @@ def test_a_list_of_a_head_alone_is_drawn():
     sections = (Section("", (Row("P", {"@1": Cell("1.00")}),)),)
     sheet = Sheet((), ("@1",), sections, (), listings=(Listing("list", (("", "n"),), has_head=True),))
     assert draw(sheet).splitlines()[-2:] == ["list", "    n"]
+
+
+def test_metrics_with_a_cutoff_each_are_lines_of_one_column():
+    sheet = build_sheet([score(metrics="P@1,R@3,coverage_error", ceiling=True)])
+    assert sheet.columns == ("a",)
+    assert [row.head for row in sheet.rows] == ["P@1", "P@1 ceiling", "R@3", "R@3 ceiling", "coverage_error"]
+    assert build_sheet([score(metrics="P@1,R@1")]).columns == ("@1",)
+    assert build_sheet([score(metrics="P@1,P@3,R@3")]).columns == ("@1", "@3")

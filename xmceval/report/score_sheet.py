@@ -58,8 +58,14 @@ def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     else:
         result = results[0]
         titles = _describe_bins(results)
-        bins = (Section(titles[part.bin.name], _rows(part.figures, layout), part.bin.name) for part in result.slices)
-        sections = (Section("", _rows(result.figures, layout)), *bins)
+        cutoffs = {(figure.measure.head, figure.measure.cutoff) for figure in result.figures}
+        # With another cutoff for each metric, columns of cutoffs would have one value each: lines are named instead.
+        is_list = len(cutoffs) == len({head for head, _ in cutoffs}) and len({cutoff for _, cutoff in cutoffs}) > 1
+        column = result.name if is_list else None
+        bins = (
+            Section(titles[part.bin.name], _rows(part.figures, layout, column), part.bin.name) for part in result.slices
+        )
+        sections = (Section("", _rows(result.figures, layout, column)), *bins)
         columns = dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)
         below = _describe_scoring(results, [SystemLine.of(result)], layout, are_named=False)
         sheet = Sheet(tuple(_describe_input(results)), tuple(columns), sections, tuple(below), layout=layout)
@@ -157,13 +163,15 @@ def describe_propensities(model: Propensities) -> str:
     return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 
 
-def _rows(figures: Iterable[Value], layout: Layout) -> tuple[Row, ...]:
-    """Build one row per metric, and one per ceiling below it."""
+def _rows(figures: Iterable[Value], layout: Layout, column_of_all: str | None) -> tuple[Row, ...]:
+    """Build one row per metric, and one per ceiling below it, in columns by cutoff, or all in one that has a name."""
     rows: dict[str, dict[str, Cell]] = {}
     ceilings: dict[str, str] = {}
     for figure in figures:
         measure, estimate = figure.measure, figure.estimate
         head, column = measure.head, f"@{measure.cutoff}" if measure.cutoff else ""
+        if column_of_all is not None:
+            head, column = measure.name, column_of_all
         interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
         rows.setdefault(head, {})[column] = Cell(layout.format(measure, estimate.value), interval)
         if estimate.ceiling is not None:

@@ -210,5 +210,9 @@ def averaged(mean: float) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 row``, ``12,345 rows``."""
-    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else several}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun: ``rows``, ``queries``."""
+    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"

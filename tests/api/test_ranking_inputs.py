@@ -130,7 +130,7 @@ def test_queries_without_documents_count_as_0(queries, is_truth):
 def test_a_truth_without_documents_has_no_names_to_doubt():
     truth, run = ({query: documents.copy() for query in ("q1", "q2", "q3")} for documents in ({}, {"d1": 1.0}))
     result = xmceval.score(truth, run, metrics="P", k=1)
-    assert result.doubts == ("no instance has a true label: is this the right truth file?",)
+    assert result.doubts == ("no query has a relevant document: is this the right truth file?",)
 
 
 def test_a_query_that_retrieves_nothing_counts_as_0():
@@ -264,3 +264,36 @@ def test_runs_with_other_documents_are_results_of_the_same_truth():
     runs = {"a": {"q1": {"d1": 1.0}}, "b": {"q1": {"d1": 1.0, "x": 2.0, "y": 3.0}}}
     results = xmceval.score_all({"q1": {"d1": 1, "d2": 0}}, runs, metrics="P", k=1)
     assert [results[name]["P@1"] for name in "ab"] == [1.0, 0.0]
+
+
+def test_default_metrics_of_queries_are_those_of_search_and_take_the_cutoffs_and_ties_that_are_passed():
+    assert list(xmceval.score(QRELS, RUN)) == ["nDCG@10", "AP@all", "RR@10", "R@100"]
+    assert list(xmceval.score(QRELS, RUN, k=[1, 5])) == [
+        f"{name}@{k}" for name in ("nDCG", "AP", "RR", "R") for k in (1, 5)
+    ]
+    assert list(xmceval.score(QRELS, RUN, ties="expected")) == ["nDCG@10", "RR@10", "R@100"]
+    assert "f1_score" in xmceval.score(QRELS, RUN, threshold=0.5, n_labels=4)
+    for truth in ({query: set(documents) for query, documents in QRELS.items()}, write_qrels("q.txt", QRELS)):
+        results = xmceval.score_all(truth, {"a": RUN, "b": RUN})
+        assert list(results["a"]) == list(xmceval.score(QRELS, RUN))
+        assert results["a"].propensities is None
+    assert [key[0] for key in xmceval.compare(QRELS, {"a": RUN, "b": RUN})] == list(results["a"])
+    toy = {"datasets": {"toy": {"truth": write_qrels("q.txt", QRELS)}}, "systems": {"a": write_run("r.txt", RUN)}}
+    assert list(xmceval.benchmark(toy)["toy"].systems["a"]) == list(results["a"])
+
+
+def test_tables_of_queries_have_their_words_and_fractions():
+    result = xmceval.score(QRELS, RUN, rows=True)
+    assert (result.nouns.row, result.nouns.label) == ("query", "document")
+    table = str(result).splitlines()
+    assert table[0] == "2 queries · 4 documents · 1.5 relevant documents and 2 retrieved documents per query"
+    assert table[1:3] == ["         y_score", "nDCG@10  0.5055 ±1.5936"]
+    assert "| nDCG@10 |   50.55 |" in result.to_markdown(percent=True, intervals=False)
+    assert repr(result).startswith("<Result of y_score: 4 values, 2 queries, 4 documents")
+    comparison = xmceval.compare(QRELS, {"a": RUN, "b": {**RUN, "q1": {"d2": 1.0}}}, metrics="P", k=1)
+    assert "paired over 2 queries" in str(comparison["P@1", "b", "a"])
+    assert "points" not in str(comparison["P@1", "b", "a"])
+    [outcome] = xmceval.check_worse(comparison, "P@1:0.5")
+    assert outcome.limit == 0.5
+    [outcome] = xmceval.check_worse(comparison, "P@1:0.5%")
+    assert outcome.limit == 0.005

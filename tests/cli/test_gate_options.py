@@ -99,15 +99,17 @@ def test_score_says_each_value_that_is_not_as_required(run, required, code, line
     assert found == (code, table if code in {0, 3} else "", lines_of(lines))
 
 
-def test_limits_are_fractions_where_the_table_has_them_but_those_of_differences_are_points(run):
+def test_limits_have_the_unit_of_the_table_and_those_with_a_percent_sign_are_in_percent(run):
     code, _, err = run(*SCORE, "--fraction", "--require", "P@1>=0.55", "--require", "P@3>=0.48")
     assert (code, err) == (3, "breach: model_b has P@3 0.4753, and at least 0.48 is required\n")
-    assert run(*COMPARE, "--fraction", "--fail-if-worse", "P@1:13.6")[0] == 0
-    code, _, err = run(*COMPARE, "--fraction", "--fail-if-worse", "P@1:13.5")
-    assert (code, err) == (
-        3,
-        "breach: model_b is worse than model_a on P@1 by 0.1360 ±0.0529, more than 13.5 points (p < 0.0001)\n",
-    )
+    breach = "breach: model_b is worse than model_a on P@1 by 0.1360 ±0.0529, more than {} (p < 0.0001)\n"
+    for limit, less, more in (("0.136", "0.135", "0.135"), ("13.6%", "13.5%", "13.5 points")):
+        assert run(*COMPARE, "--fraction", "--fail-if-worse", f"P@1:{limit}")[0] == 0
+        code, _, err = run(*COMPARE, "--fraction", "--fail-if-worse", f"P@1:{less}")
+        assert (code, err) == (3, breach.format(more))
+    for unit in ("--percent", "--fraction"):
+        code, _, err = run(*SCORE, unit, "--require", "P@3>=48%", "--require", "P@1>=0.5%")
+        assert (code, err.endswith(" and at least 48% is required\n")) == (3, True)
 
 
 def test_json_and_pictures_are_written_before_a_breach_ends_the_command(run, tmp_path):

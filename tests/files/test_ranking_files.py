@@ -120,7 +120,7 @@ def test_queries_that_a_run_lacks_have_no_prediction_and_are_reported():
     result = score(run=RUN[: RUN.index("q1")], metrics=["Hit"])
     assert result["Hit@2"] == 0.5
     assert (
-        "r: has no line for 1 of the 2 queries of q, such as 'q1': it has no prediction (trec_eval leaves them out)"
+        "r: has no line for 1 of the 2 queries of q, such as 'q1': nothing is retrieved for it (trec_eval leaves it out)"
         in result.warnings
     )
 

@@ -193,6 +193,7 @@ OF_P = NO_EFFECT.format("values of P@1", "0 to 100")
     [
         (parse_worse, "P@1:x", EXPECTED_WORSE),
         (parse_worse, "P@1:inf", EXPECTED_WORSE),
+        (parse_worse, "P@1:5%%", EXPECTED_WORSE),
         (parse_worse, "P@1>=3", EXPECTED_WORSE),
         (parse_worse, "P@1:-1", NO_EFFECT.format("differences of P@1", "0 to 100")),
         (parse_worse, "P@1:100", NO_EFFECT.format("differences of P@1", "0 to 100")),
@@ -210,7 +211,12 @@ OF_P = NO_EFFECT.format("values of P@1", "0 to 100")
         (parse_required, "P@1>=-5", OF_P),
         (parse_required, "P@1>=0", OF_P),
         (parse_required, "P@1>=100.1", OF_P),
-        (as_fraction, "hamming_loss<=5", NO_EFFECT.format("values of hamming_loss", "0 to 1")),
+        (
+            as_fraction,
+            "hamming_loss<=5",
+            f"{NO_EFFECT.format('values of hamming_loss', '0 to 1')} (hint: pass hamming_loss<=5%, or --percent)",
+        ),
+        (parse_required, "coverage_error<=5%", ": coverage_error is not a share; expected a number without %"),
         (parse_required, "MCC>=-100", NO_EFFECT.format("values of MCC", "-100 to 100")),
         (parse_required, "coverage_error>=0", NO_EFFECT.format("values of coverage_error", "0 to inf")),
     ],

@@ -160,6 +160,7 @@ def keep_rows(
             "rules": {name: value for name, value in first.options.items() if name in RULES},
             **({} if first.propensities is None else {"propensities": first.propensities.digest}),
             "counts": [asdict(result.counts) for result in results],
+            **({"has_queries": True} if truth.setup.nouns.are_of_queries else {}),
         }
         table = RowTable(
             str(save_rows),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.benchmarks.config import Config, read_config, suggest
-from xmceval.benchmarks.outcome import DatasetOutcome
+from xmceval.benchmarks.outcome import DatasetOutcome, shared_nouns
 from xmceval.benchmarks.plan import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.result import Benchmark
 from xmceval.comparison.compare import compare_systems
@@ -19,7 +19,7 @@ from xmceval.comparison.pairs import Watch
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.gates import Gate, parse_worse
+from xmceval.report.gates import parse_worse
 from xmceval.report.scored import shared_lines
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
@@ -85,7 +85,7 @@ def benchmark(
     """
     plan = read_plan(source, strict=strict, threads=threads)
     texts = [fail_if_worse] if isinstance(fail_if_worse, str) else fail_if_worse
-    outcome = run_plan(plan, gates=[parse_worse(text) for text in texts], progress=progress)
+    outcome = run_plan(plan, fail_if_worse=list(texts), progress=progress)
     warn(dict.fromkeys([*list_failures(outcome), *list_lines(outcome, "doubts")]))
     return outcome
 
@@ -137,7 +137,7 @@ def _read_testing(config: Config, tested: Sequence[str]) -> Testing:
 def run_plan(
     plan: BenchmarkPlan,
     *,
-    gates: Sequence[Gate] = (),
+    fail_if_worse: Sequence[str] = (),
     layout: Layout = DEFAULT,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -148,9 +148,12 @@ def run_plan(
     `layout` formats the gates, `executor` scores rows in parts, and `watch` shows the progress of resampling.
     """
     against = plan.testing.against
+    gates = [parse_worse(text, in_percent=layout.percent) for text in fail_if_worse]
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
     outcomes = [_run_dataset(plan, dataset, executor, progress, watch) for dataset in plan.datasets]
     comparisons = {outcome.name: outcome.comparison for outcome in outcomes}
+    layout = layout.settle(shared_nouns(outcomes))
+    gates = [parse_worse(text, in_percent=layout.percent) for text in fail_if_worse]
     return Benchmark(
         tuple(outcomes),
         tuple(system.name for system in plan.systems),

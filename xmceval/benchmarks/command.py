@@ -60,10 +60,13 @@ def command(file: str, form: str, **arguments: Any) -> None:
     from xmceval.benchmarks.result import by_kind
     from xmceval.report.gates import parse_worse
 
-    gates = [parse_worse(text) for text in arguments["fail_if_worse"]]
+    for text in arguments["fail_if_worse"]:  # the unit of shares may not be known before the truth is opened
+        parse_worse(text, in_percent=layout.percent)
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     with executor_of(arguments["dask"]) as executor, long_work(quiet):
-        outcome = run_plan(plan, gates=gates, layout=layout, executor=executor, watch=watch(quiet))
+        outcome = run_plan(
+            plan, fail_if_worse=arguments["fail_if_worse"], layout=layout, executor=executor, watch=watch(quiet)
+        )
     failures, doubts = list(list_failures(outcome)), list(list_lines(outcome, "doubts"))
     if arguments["strict"]:
         refuse_doubts(doubts, failures)

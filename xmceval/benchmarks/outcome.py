@@ -9,6 +9,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Testing
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import GateOutcome
+from xmceval.rows.nouns import OF_LABELS, OF_QUERIES, Nouns
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Value
 from xmceval.version import VERSION
@@ -46,6 +47,12 @@ class DatasetOutcome:
             return self.comparison.systems[system].figures
         values = self.published.get(system, {})
         return tuple(Value(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
+
+
+def shared_nouns(datasets: Iterable[DatasetOutcome]) -> Nouns:
+    """Return what rows and labels of a benchmark are called: queries and documents where all data sets have them."""
+    nouns = {dataset.comparison.results[0].nouns for dataset in datasets if dataset.comparison is not None}
+    return OF_QUERIES if nouns == {OF_QUERIES} else OF_LABELS
 
 
 @dataclass(frozen=True, eq=False, repr=False)

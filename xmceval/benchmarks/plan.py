@@ -19,7 +19,7 @@ from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options, Spec, specs
-from xmceval.scoring.setup.truth import are_runs
+from xmceval.scoring.setup.truth import are_runs, has_queries, with_query_metrics
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,8 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
         if options.dataset is not None:
             find_dataset(options.dataset)
         compile_program(options.measures).check_ties(options.ties)
+        if truth is not None and options.metrics is None and has_queries(truth, options):
+            options = with_query_metrics(options)
     options = replace(options, threads=threads or options.threads)
     kept, notes = leave_out_lacking(options)
     if kept is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, overload
 
-from xmceval.benchmarks.outcome import FAILED, PUBLISHED, DatasetOutcome, Outcome
+from xmceval.benchmarks.outcome import FAILED, PUBLISHED, DatasetOutcome, Outcome, shared_nouns
 from xmceval.comparison.comparison import Comparison, record_comparison
 from xmceval.comparison.options import Testing
 from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
@@ -231,6 +231,7 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
 
 def _build_sheet(benchmark: Benchmark, layout: Layout) -> Sheet:
     """Build the table: sections by data set, then by bin of labels, with a legend and failures below."""
+    layout = layout.settle(shared_nouns(benchmark.datasets))
     mark = mark_best if benchmark.testing.against is None else mark_against
     signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
     of_all_labels = [_make_section(benchmark, dataset, layout, signs[dataset.name]) for dataset in benchmark.datasets]
@@ -281,9 +282,11 @@ def _make_section(
     for place, name in enumerate(systems):
         blank = Cell(FAILED if dataset.find_status(name) == FAILED else _show_sign(NO_VALUE, layout))
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
-    if part:
-        return Section(f"{dataset.name}, {part.bin.describe()}", tuple(rows), f"{dataset.name}, {bin_name}")
-    size = describe_size(dataset.comparison.results[0].counts) if dataset.comparison else ()
+    first = dataset.comparison.results[0] if dataset.comparison else None
+    if part and first:
+        title = part.bin.describe("", first.nouns)
+        return Section(f"{dataset.name}, {title}", tuple(rows), f"{dataset.name}, {bin_name}")
+    size = describe_size(first) if first else ()
     return Section(" · ".join([dataset.name, *size]), tuple(rows), dataset.name)
 
 

@@ -64,17 +64,17 @@ def command(form: str, **arguments: Any) -> None:
     layout = options.take_layout(arguments, form)
     inputs = find_inputs(arguments)
     from xmceval.api.score import score_systems
+    from xmceval.report.gates import check_computed, judge_values, parse_required
     from xmceval.report.renderable import render
     from xmceval.report.result import Results
 
-    gates = []
-    if arguments["require"]:
-        from xmceval.report.gates import check_computed, judge_values, parse_required  # loads comparisons too
-
-        gates = [parse_required(text, in_percent=layout.percent) for text in arguments["require"]]
-        check_computed(gates, inputs.options.measures)
+    for text in arguments["require"]:  # the unit of shares may not be known before the truth is opened
+        parse_required(text, in_percent=layout.percent)
     write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options)
     with open_inputs(inputs, arguments) as truth:
+        in_percent = layout.settle(truth.setup.nouns).percent
+        gates = [parse_required(text, in_percent=in_percent) for text in arguments["require"]]
+        check_computed(gates, truth.setup.options.measures)
         results = score_systems(
             truth,
             inputs.systems,

@@ -26,7 +26,9 @@ Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Compa
 
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison
+    from xmceval.report.forms.layout import Layout
     from xmceval.report.gates import Gate
+    from xmceval.rows.nouns import Nouns
 
 
 MAIN = (
@@ -73,11 +75,15 @@ def command(form: str, **arguments: Any) -> None:
     from xmceval.comparison.gates import judge_comparison
     from xmceval.report.gates import parse_worse
 
-    gates = [parse_worse(text) for text in arguments["fail_if_worse"]]
+    def find_gates(layout: Layout) -> list[Gate]:
+        return [parse_worse(text, in_percent=layout.percent) for text in arguments["fail_if_worse"]]
+
+    find_gates(layout)  # the unit of shares may not be known before the truth is opened
     prepare = _prepare_rows if is_row_file(arguments["truth"]) else _prepare_systems
-    inputs, scoring, compare = prepare(arguments, gates)
+    inputs, scoring, compare = prepare(arguments, lambda nouns: find_gates(layout.settle(nouns)))
     write_files = prepare_outputs(arguments, inputs, scoring, "differences")
     comparison = compare()
+    gates = find_gates(layout.settle(comparison.results[0].nouns))
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.doubts, form=form)
     with enforced(comparison.gates):
@@ -87,7 +93,7 @@ def command(form: str, **arguments: Any) -> None:
             write_files(comparison.results, comparison)
 
 
-def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Prepared:
+def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns], Sequence[Gate]]) -> Prepared:
     """Return the files of systems and truth, the scoring options, and the function that scores and compares.
 
     Refuse per-row values next to a truth, states (which would be read as labels), and a call without systems.
@@ -115,10 +121,11 @@ def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Pre
     from xmceval.comparison.gates import check_decidable
 
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
-    check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
 
     def compare() -> Comparison:
         with open_inputs(inputs, arguments) as truth:
+            gates, measures = find_gates(truth.setup.nouns), truth.setup.options.measures
+            check_decidable(gates, measures, len(inputs.systems), testing.against)
             return compare_systems(
                 truth,
                 inputs.systems,
@@ -131,7 +138,7 @@ def _prepare_systems(arguments: Mapping[str, Any], gates: Sequence[Gate]) -> Pre
     return inputs.list_files(), inputs.options, compare
 
 
-def _prepare_rows(arguments: Mapping[str, Any], _: Sequence[Gate]) -> Prepared:
+def _prepare_rows(arguments: Mapping[str, Any], _: Callable[[Nouns], Sequence[Gate]]) -> Prepared:
     """Return the files of per-row values, no options, and the function that compares them."""
     of_scoring = {*specs(Options), "runs", "save_rows", "dask"} - {"threads", "missing"}
     passed = [parameter.opts[0] for parameter in options.passed_options(of_scoring)]

@@ -19,6 +19,7 @@ from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
 from xmceval.metrics.names import restore_measure
 from xmceval.report.result import Result
+from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import RowBlock
 from xmceval.scoring.options import Missing
@@ -110,16 +111,16 @@ def compare_tables(
     sums = sums_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
     counts = _restore_counts(tables) if are_same_rows else None
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
-    results = []
+    results, nouns = [], OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
     for i, name in enumerate(called):
         estimates = (estimate(own.measure, own.sums[i], own.n_rows[i], own.extremes[i]) for own in sums)
         figures = tuple(
             Value(measure, number.without_tie_bounds()) for measure, number in zip(measures, estimates, strict=True)
         )
-        results.append(Result(name, figures, unknown if counts is None else counts[i]))
+        results.append(Result(name, figures, unknown if counts is None else counts[i], nouns=nouns))
     differences, untested = find_differences(results, pairs, sums, testing, threads, watch)
     warnings += [*map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows)), *untested]
-    source = f"{counted(block.rows.size, 'instance')} from saved values"
+    source = f"{counted(block.rows.size, nouns.row)} from saved values"
     return Comparison(tuple(results), differences, testing, tuple(warnings), source=source)
 
 

@@ -195,7 +195,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
                 f"Comparison of {what}",
                 (
                     counted(len(self), "difference") if self.pairs else "nothing to compare with",
-                    *describe_size(self.results[0].counts),
+                    *describe_size(self.results[0]),
                     counted(len(self.doubts), "doubt") if self.doubts else "",
                 ),
             ),

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.comparison.paired import LEVEL
-from xmceval.errors import counted, split_doubts
+from xmceval.errors import counted, plural, split_doubts
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.layout import Layout
@@ -17,6 +17,7 @@ from xmceval.report.renderable import Displayed, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import MINUS, Listing
+from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.scoring.summary import Slice
@@ -25,7 +26,6 @@ ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its wi
 LEAST_P = 0.0001
 ADJUSTED = "p (Holm)"
 DETECTABLE = "smallest difference detectable with 80% power"
-UNITS = {"row": "instance", "run": "run"}  # names of a Difference's units in text
 
 Key = tuple[str, str, str]
 
@@ -64,6 +64,8 @@ class Difference(Displayed):
     n_differing : int or None
         The number of rows that differ, if fewer than 6 do or all by the same amount: then p is exact, namely
         the share of exchanges of the two systems in these rows that make the difference at least as large.
+    nouns : Nouns
+        What tables call rows and labels, as in `Result`.
     """
 
     measure: Measure
@@ -85,6 +87,7 @@ class Difference(Displayed):
     error: float | None = None
     degrees: float | None = None
     n_differing: int | None = None
+    nouns: Nouns = OF_LABELS
 
     @property
     def key(self) -> Key:
@@ -149,7 +152,7 @@ class Difference(Displayed):
     def _render(self, form: str, layout: Layout) -> str:
         """Write this one difference as a list."""
         pair = f"{self.system} {MINUS} {self.baseline}"
-        adjusted = None if self.p_adjusted is None else ADJUSTED
+        adjusted, layout = None if self.p_adjusted is None else ADJUSTED, layout.settle(self.nouns)
         return render_listings(form, [list_lines(pair, [self.measure.name], [self], layout, adjusted)], layout)
 
     def _describe(self) -> tuple[str, ...]:
@@ -321,7 +324,8 @@ def list_lines(
             sizes.append(f"{name} {layout.format(difference.measure, difference.detectable)}")
     lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
     if any(difference.caution == FEW_ROWS for difference in differences):
-        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} instances")
+        rows_of = plural(differences[0].nouns.row)
+        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} {rows_of}")
     title = " · ".join([pair, *describe_pairs(differences, layout)])
     numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
     detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
@@ -334,8 +338,8 @@ def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterato
     how = "Welch's t test of" if first.unit == "run" else "paired over"
     n = max(difference.n for difference in differences)  # 0 if nothing was tested
     if n:
-        yield f"{how} {counted(n, UNITS[first.unit])}"
-    if layout.percent:
+        yield f"{how} {counted(n, 'run' if first.unit == 'run' else first.nouns.row)}"
+    if layout.is_in_percent:
         are_shares = all(difference.measure.metric.unit == "share" for difference in differences)
         yield "points" if are_shares else "points or units"
     if first.bin:

@@ -39,7 +39,8 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
         A comparison with `against`, or of two systems, the first of which is the baseline.
     gates : str or iterable of str
         Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit. The default limit
-        is 0.
+        is 0. If rows are queries, shares are fractions as in their tables: ``"nDCG@10:0.005"``. With a percent sign,
+        as in ``"P@5:0.5%"``, a limit is always in points.
 
     Returns
     -------
@@ -56,13 +57,16 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
     >>> outcome.passed, outcome.value, outcome.p_adjusted
     (False, -1.0, 0.03125)
     """
-    return judge_comparison([parse_worse(gate) for gate in ([gates] if isinstance(gates, str) else gates)], comparison)
+    in_percent = DEFAULT.settle(comparison.results[0].nouns).is_in_percent
+    texts = [gates] if isinstance(gates, str) else gates
+    return judge_comparison([parse_worse(text, in_percent=in_percent) for text in texts], comparison)
 
 
 def judge_comparison(
     gates: Sequence[Gate], comparison: Comparison, layout: Layout = DEFAULT
 ) -> tuple[GateOutcome, ...]:
     """Judge how every system of a comparison differs from its baseline."""
+    layout = layout.settle(comparison.results[0].nouns)
     systems, against = list(comparison.systems), comparison.testing.against
     measures = [figure.measure for figure in comparison.results[0].figures]
     check_decidable(gates, measures, len(systems), against)
@@ -99,9 +103,9 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     if not difference.is_detected or difference.is_better or size <= gate.limit + TIE * gate.limit:
         return replace(outcome, passed=True)
     by = describe_size(difference, with_places(layout, measure, size, gate.limit))
-    points = " points" if measure.metric.unit == "share" else ""
-    by += points if layout.percent else ""
-    more = f", more than {format_number(gate.number)}{'' if layout.percent else points}" if gate.limit else ""
+    by += " points" if measure.metric.unit == "share" and layout.is_in_percent else ""
+    points = " points" if gate.limit != gate.number and not layout.is_in_percent else ""
+    more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
     place = f"{outcome.dataset}: " if outcome.dataset else ""
     family, tests = "tests", [other for other in comparison.differences if other.p is not None]
     if comparison.testing.adjust_over != "all":

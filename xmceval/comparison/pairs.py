@@ -15,7 +15,7 @@ from xmceval.comparison.difference import Difference, RunsOf, RunSpread
 from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
 from xmceval.comparison.sums import MetricSums, Runs
-from xmceval.errors import Doubt, UsageError, argument, counted, listed
+from xmceval.errors import Doubt, UsageError, argument, counted, listed, plural
 from xmceval.files.arrays.pairs import identify
 from xmceval.files.shards import find_shards
 from xmceval.kernels.metrics.sums import FEW_DIFFER
@@ -99,6 +99,7 @@ class Systems:
                 n=len(ours) + len(theirs),
                 bin=bin_name,
                 unit="run",
+                nouns=results[0].nouns,
             )
             for system, baseline in self.by_runs
             for (bin_name, measure), ours, theirs in zip(places, values[system], values[baseline], strict=True)
@@ -115,7 +116,9 @@ class Systems:
         untested = Comparison(results, (), self.testing, runs=tuple(with_runs))
         systems = [*untested.systems.values()]  # means for systems with several runs
         differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, of_runs)
-        same_files = _warn_of_files([self.scores[runs[0]] for runs in self.runs if len(runs) == 1])
+        same_files = _warn_of_files(
+            [self.scores[runs[0]] for runs in self.runs if len(runs) == 1], results[0].nouns.row
+        )
         return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
 
 
@@ -135,15 +138,15 @@ def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[
     return Doubt(f"{' and '.join(names)} share {shared}, but their test assumes independent runs"), True
 
 
-def _warn_of_files(systems: Sequence[System]) -> Iterator[str]:
-    """Warn of files or matrices that are passed as several systems."""
+def _warn_of_files(systems: Sequence[System], noun: str) -> Iterator[str]:
+    """Warn of files or matrices that are passed as several systems; `noun` is that of a row."""
     seen: dict[tuple[Path | int, ...], str] = {}
     for system in systems:
         keys = identify(find_shards(system.y_score))
         if keys in seen:
             one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
             same = one if len(keys) == 1 else several
-            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every instance")
+            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every {noun}")
         seen[keys] = str(system.name)
 
 
@@ -184,6 +187,7 @@ class Cost:
     n_resamples: int
     n_rows: int
     n_bytes: int
+    noun: str = "instance"  # of a row
 
     @property
     def steps(self) -> int:
@@ -193,7 +197,7 @@ class Cost:
     def __str__(self) -> str:
         tests = f"{counted(self.n_tests, 'test')} of {counted(self.n_resamples, 'resample')}"
         memory = f", whose values take {self.n_bytes / 1e6:,.0f} MB" if self.n_bytes >= 1e6 else ""
-        return f"randomization: {tests} of {counted(self.n_rows, 'instance')}{memory}"
+        return f"randomization: {tests} of {counted(self.n_rows, self.noun)}{memory}"
 
 
 # Called with the cost before resampling starts; returns a callback for the number of finished resamples.
@@ -222,7 +226,9 @@ def find_differences(
     if watch is not None and held and by_rows:
         n_rows = max(metric.n(*pair) for metric in held for pair in by_rows)
         n_values = sum(len(metric.sums) for metric in held) * n_rows
-        watching = watch(Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values))
+        watching = watch(
+            Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, systems[0].nouns.row)
+        )
     tested = []
     with watching as progress:
         resampling = Resampling(testing.resamples, testing.seed, threads or default_threads(), progress)
@@ -248,6 +254,7 @@ def find_differences(
                     losses=losses,
                     n=n,
                     bin=metric.bin,
+                    nouns=systems[0].nouns,
                 )
             )
     return _order_pairs(_adjust([*tested, *of_runs], testing), systems, pairs, {metric.measure for metric in sums})
@@ -261,11 +268,12 @@ def _order_pairs(
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Add the untested differences, with warnings; `of_rows` are the measures with per-row values."""
     by_key = {difference.key: difference for difference in tested if not difference.bin}
-    differences, untested = list[Difference](), dict[str, dict[str, None]]()
+    differences, untested, nouns = list[Difference](), dict[str, dict[str, None]](), systems[0].nouns
     for system, baseline in pairs:
         for figure, other in zip(systems[system].figures, systems[baseline].figures, strict=True):
             gap = figure.estimate.value - other.estimate.value
-            difference = Difference(figure.measure, systems[system].name, systems[baseline].name, gap)
+            names = systems[system].name, systems[baseline].name
+            difference = Difference(figure.measure, *names, gap, nouns=nouns)
             difference = by_key.get(difference.key, difference)
             differences.append(difference)
             if difference.p is not None:
@@ -273,9 +281,9 @@ def _order_pairs(
             if difference.unit == "run":
                 why = "the runs of each system are all alike"
             elif figure.measure not in of_rows:
-                why = "they are not means over instances"
+                why = f"they are not means over {plural(nouns.row)}"
             else:
-                why = "there is only one instance" if difference.n else "a system has nothing to divide by"
+                why = f"there is only one {nouns.row}" if difference.n else "a system has nothing to divide by"
             untested.setdefault(why, {})[figure.name] = None
     differences += (difference for difference in tested if difference.bin)
     warnings = [f"no test and no interval for {listed(names)}: {why}" for why, names in untested.items()]

@@ -18,7 +18,7 @@ from xmceval.comparison.difference import (
 )
 from xmceval.comparison.options import BETTER, MARKS, NONE, WORSE, Testing
 from xmceval.comparison.paired import LEVEL
-from xmceval.errors import counted, listed
+from xmceval.errors import counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -31,6 +31,7 @@ MOST_PAIRS = 3  # that have sentences and lists of their own
 
 def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison: a line for each system; with pairs also for each run, and what was tested."""
+    layout = layout.settle(comparison.results[0].nouns)
     runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
     lines = list[SystemLine]()
     for result in comparison.results:
@@ -132,11 +133,12 @@ def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterato
     units = {difference.unit for difference in differences if difference.p is not None}
     units = units or {difference.unit for difference in differences}
     level = describe_level(comparisons)
-    how = "paired t test over instances"
+    rows = listed(dict.fromkeys(plural(difference.nouns.row) for difference in differences), "or")
+    how = f"paired t test over {rows}"
     if testing.test != "t":
-        how = f"randomization test over instances with {testing.resamples:,} resamples and seed {testing.seed}"
+        how = f"randomization test over {rows} with {testing.resamples:,} resamples and seed {testing.seed}"
     if units == {"run"}:
-        yield f"Welch's t test over runs, {level}; says nothing about other instances"
+        yield f"Welch's t test over runs, {level}; says nothing about other {rows}"
     elif "run" in units:
         yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
@@ -333,18 +335,19 @@ def _note_few(differences: Mapping[str, Difference]) -> str:
     """Write how few rows differ, by name of the other system, after a sentence on undetected differences."""
     few = {name: words for name, difference in differences.items() if (words := describe_few(difference))}
     if len(few) > MOST_PAIRS:
-        return f" (few instances differ from {len(few)} of them)"
+        rows = plural(next(iter(differences.values())).nouns.row)
+        return f" (few {rows} differ from {len(few)} of them)"
     return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
 
 
 def describe_few(difference: Difference) -> str:
     """Write how few rows differ, or that all of them do alike, where p is exact for that reason."""
-    m = difference.n_differing
+    m, noun = difference.n_differing, difference.nouns.row
     if m is None:
         return ""
     if m > FEW_DIFFER:
-        return f"all {m:,} instances that differ do so by the same amount"
-    return "no instances differ" if m == 0 else f"only {counted(m, 'instance')} differ{'s' if m == 1 else ''}"
+        return f"all {m:,} {plural(noun)} that differ do so by the same amount"
+    return f"no {plural(noun)} differ" if m == 0 else f"only {counted(m, noun)} differ{'s' if m == 1 else ''}"
 
 
 def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, argument, counted, plural
 from xmceval.labels.bin_spec import read_bin_spec
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Int64
+from xmceval.rows.nouns import OF_LABELS, Nouns
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ class Bin:
         """The training rows of its labels."""
         return f"{self.low:,}" if self.low == self.high else f"{self.low:,}\N{EN DASH}{self.high:,}"
 
-    def describe(self, truth: str = "") -> str:
+    def describe(self, truth: str = "", nouns: Nouns = OF_LABELS) -> str:
         """Describe it in one line; `truth` is the file whose own rows were counted, without training labels."""
-        rows, positives = (f"instances of {truth} itself", "its") if truth else ("training instances", "the training")
+        rows = f"{plural(nouns.row)} of {truth} itself" if truth else f"training {plural(nouns.row)}"
+        positives = "its" if truth else "the training"
         return (
-            f"{self.name}: {counted(self.n_labels, 'label')} with {self.low:,} to {self.high:,} {rows}, "
+            f"{self.name}: {counted(self.n_labels, nouns.label)} with {self.low:,} to {self.high:,} {rows}, "
             f"{self.mass:.1%} of {positives} positives"
         )
 

@@ -14,6 +14,7 @@ DEFAULT_CUTOFFS = (1, 3, 5)
 DEFAULT_LEVELS = tuple(i / 10 for i in range(11))  # of recall, as in trec_eval
 
 DEFAULT_NAMES = ("P", "nDCG", "PSP", "PSnDCG")
+QUERY_NAMES = ("nDCG@10", "AP", "RR@10", "R@100")  # where the truth is qrels
 
 # The metrics of decisions that are computed where a threshold is given and no metric.
 DECISION_NAMES = ("precision_score", "recall_score", "f1_score", "f1_score(average=macro)", "hamming_loss", "confusion")

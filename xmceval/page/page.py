@@ -41,6 +41,7 @@ def render_page(
     The default title is the systems and the truth.
     """
     check_installed()
+    layout = layout.settle(results[0].nouns)
     sheet = build_sheet(results, layout) if comparison is None else build_comparison_sheet(comparison, layout)
     names = [*(result.name for result in results), *(() if comparison is None else comparison.systems)]
     names += [figure.measure.head for figure in results[0].figures]
@@ -82,7 +83,7 @@ def _draw_values(
 ) -> Markup:
     """Show the table of all labels, or those of bins of labels or groups of instances; with names also the notes."""
     shares = [figure.measure.metric.unit == "share" for result in results for figure in result.figures]
-    unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.percent and any(shares) else ""
+    unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.is_in_percent and any(shares) else ""
     notes = () if names is None else (write_sentence(line, names) for line in (*sheet.notes, *sheet.below))
     return join([*(draw_section(section, sheet, unit) for section in sections), draw_lines(notes, "lines")])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, argument, counted, listed
+from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import ranks_all_labels
 from xmceval.scoring.summary import Counts, Summary, Value
@@ -13,27 +14,27 @@ BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions
 SHARES = 5  # equal ones, of a value: bounds over orders of ties that are wider than one of them are a doubt
 
 
-def find_cautions(summary: Summary, options: Options, *, zeros_are_judged: bool = False) -> Iterator[str]:
+def find_cautions(summary: Summary, options: Options, nouns: Nouns = OF_LABELS) -> Iterator[str]:
     """Yield the doubts and facts about the numbers of a system under the options of its scoring."""
     counts, figures = summary.counts, summary.figures
-    yield from _describe_scores(counts, figures, has_label_ties=options.ties == "label")
-    yield from _describe_short_rows(counts, figures, options.empty_rows)
-    yield from _describe_truth(counts, figures, zeros_are_judged=zeros_are_judged)
-    yield from _describe_what_is_missing(summary, options)
+    yield from _describe_scores(counts, figures, nouns, has_label_ties=options.ties == "label")
+    yield from _describe_short_rows(counts, figures, nouns, options.empty_rows)
+    yield from _describe_truth(counts, figures, nouns)
+    yield from _describe_what_is_missing(summary, options, nouns)
 
 
-def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties: bool) -> Iterator[str]:
+def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, has_label_ties: bool) -> Iterator[str]:
     """Yield doubts on masked labels, on rounded scores and on ties, and the fact that some scores are -inf."""
     n = counts.lowest_rows
     if n:
         yield Doubt(
-            f"{counted(n, 'instance')} {_have(n)} a label within the cutoffs whose score is the lowest that floats can "
-            "hold: is it masked? (hint: -inf says that a label is not predicted)"
+            f"{counted(n, nouns.row)} {_have(n)} a {nouns.label} within the cutoffs whose score is the lowest that "
+            f"floats can hold: is it masked? (hint: -inf says that a {nouns.label} is not predicted)"
         )
     n = counts.rounded_rows
     if n:
         yield Doubt(
-            f"{counted(n, 'instance')} {_have(n)} tied scores of 2^53 or more, where whole numbers are rounded when "
+            f"{counted(n, nouns.row)} {_have(n)} tied scores of 2^53 or more, where whole numbers are rounded when "
             "they are read: are they different? (hint: pass smaller numbers, or an array of 64-bit integers)"
         )
     moves = []
@@ -43,7 +44,9 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties
             moves.append((figure.measure.metric.unit == "share", high - low, figure))
     if moves:  # the order of equal scores decides values: name the one that it could move furthest
         *_, figure = max(moves, key=lambda move: move[:2])
-        form = "{:.2%}" if figure.measure.metric.unit == "share" else "{:,.4g}"
+        form = "{:,.4g}"
+        if figure.measure.metric.unit == "share":
+            form = "{:.4f}" if nouns.are_of_queries else "{:.2%}"
         value, least, greatest = map(form.format, (figure.estimate.value, *figure.estimate.tie_bounds))
         others = f" (and {counted(len(moves) - 1, 'other value')})" if len(moves) > 1 else ""
         yield Doubt(
@@ -51,28 +54,29 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], *, has_label_ties
         )
     n = counts.unpredicted
     if n:
-        yield f"{counted(n, 'score')} {_are(n)} -inf: {'that label is' if n == 1 else 'those labels are'} not predicted"
+        those = f"that {nouns.label} is" if n == 1 else f"those {nouns.label}s are"
+        yield f"{counted(n, 'score')} {_are(n)} -inf: {those} not predicted"
 
 
-def _describe_short_rows(counts: Counts, figures: Sequence[Value], empty_rows: str) -> Iterator[str]:
+def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns, empty_rows: str) -> Iterator[str]:
     """Yield how missing predictions were counted, at the deepest cutoff with any, and instances without a true label.
 
     Of these with the metrics of each way, if there are several.
     """
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
-    short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
+    short = f"{n:,} of {counted(counts.n_instances, nouns.row)} {_have(n)}"
     if n and k == 1:
-        yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
+        yield f"{short} no {nouns.prediction}: {'it' if n == 1 else 'each'} counts as a miss"
     elif n:
         lenient = dict.fromkeys(f.measure.head for f in figures if f.measure.norm.divisor == BY_RETURNED)
         verb = "divides" if len(lenient) == 1 else "divide"
         but = f", but {listed(lenient)} {verb} by those that there are" if lenient else ""
-        yield f"{short} fewer than {k} predictions: empty places count as misses{but}"
+        yield f"{short} fewer than {k} {nouns.prediction}s: empty places count as misses{but}"
     n = counts.empty_rows
     if not n:
         return
-    no_label = f"{counted(n, 'instance')} {_have(n)} no true labels"
+    no_label = f"{counted(n, nouns.row)} {_have(n)} no {nouns.true_label}s"
     if empty_rows == "drop":
         yield f"{no_label}: {'it is' if n == 1 else 'they are'} left out"
         return
@@ -94,16 +98,16 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], empty_rows: s
         yield f"{no_label} ({'; '.join(texts)})"
 
 
-def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judged: bool) -> Iterator[str]:
+def _describe_truth(counts: Counts, figures: Sequence[Value], nouns: Nouns) -> Iterator[str]:
     if counts.n_true == 0:
-        yield Doubt("no instance has a true label: is this the right truth file?")
+        yield Doubt(f"no {nouns.row} has a {nouns.true_label}: is this the right truth file?")
     least, greatest = counts.grades
     graded = [figure.name for figure in figures if figure.measure.metric.takes_grades]
     if greatest > 1 and graded:
         size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
         yield f"{listed(graded, 'and')} {'uses' if len(graded) == 1 else 'use'} the grades in the truth ({size})"
     n = counts.explicit_zeros
-    if n and not zeros_are_judged:
+    if n and not nouns.are_of_queries:
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
     undefined = [figure for figure in figures if figure.estimate.undefined and counts.n_true]
     for has_ideal, what in ((True, "the ideal sums to 0"), (False, "the denominator is 0")):
@@ -112,24 +116,24 @@ def _describe_truth(counts: Counts, figures: Sequence[Value], *, zeros_are_judge
             yield f"{listed(names)}: {what}, reported as 0"
 
 
-def _describe_what_is_missing(summary: Summary, options: Options) -> Iterator[str]:
+def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) -> Iterator[str]:
     """Yield which metrics leave instances out, have another meaning elsewhere, or lack something, such as scores."""
     counts, figures = summary.counts, summary.figures
     measures = {figure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
         has_grade = f"has grade {measures[name].rel} or above"
-        reason = measures[name].metric.left_out or f"no label {has_grade}"
+        reason = measures[name].metric.left_out or f"no {nouns.label} {has_grade}"
         if measures[name].rel > 1:
             reason = reason.replace("is true", has_grade)
-        yield f"{name}: {n:,} of {counted(counts.n_instances, 'instance')} {_are(n)} left out because {reason}"
+        yield f"{name}: {n:,} of {counted(counts.n_instances, nouns.row)} {_are(n)} left out because {reason}"
     for rel, unscored in counts.unscored.items():
         of_grade = [measure for measure in measures.values() if measure.rel == rel]
         tied = [measure.name for measure in of_grade if ranks_all_labels(measure)]
         lost = [measure.name for measure in of_grade if measure.metric.family == "column" and measure.name not in tied]
-        effects = [f"for {listed(tied)} they are tied with all other labels without a score"] if tied else []
+        effects = [f"for {listed(tied)} they are tied with all other {nouns.label}s without a score"] if tied else []
         effects += [f"for {listed(lost)} they are never retrieved"] if lost else []
         if effects and unscored.number:
-            labels = "true labels" if rel == 1 else f"labels of grade {rel} or above"
+            labels = f"{nouns.true_label}s" if rel == 1 else f"{nouns.label}s of grade {rel} or above"
             yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"
     names = [name for name, measure in measures.items() if measure.takes_threshold and options.threshold is None]
     if names and counts.binary_rows:
@@ -138,7 +142,7 @@ def _describe_what_is_missing(summary: Summary, options: Options) -> Iterator[st
         yield f"{listed(names)}: dense scores of 0 and 1 are decisions{others}"
     if names and counts.binary_rows < counts.n_instances:
         yield (
-            f"{listed(names)}: without a threshold, every label with a score counts as predicted "
+            f"{listed(names)}: without a threshold, every {nouns.label} with a score counts as predicted "
             f"(hint: pass {argument('threshold')})"
         )
     yield from (f"{name} {measure.metric.elsewhere}" for name, measure in measures.items() if measure.metric.elsewhere)

@@ -27,35 +27,47 @@ class Gate(NamedTuple):
     kind: str
     metric: str
     number: float  # as it was passed
-    limit: float  # a fraction where the metric is a share
+    limit: float  # a fraction where the metric is a share; NaN where its unit is not known yet
+    is_percent: bool  # whether it was passed with a percent sign
 
 
-def parse_worse(text: str) -> Gate:
-    """Parse how much worse a system may be, in points: ``P@5:0.5``, or ``P@5`` for no difference at all."""
-    return _parse(text, {"worse"}, "METRIC:X, such as P@5:0.5", in_percent=True)
+def parse_worse(text: str, *, in_percent: bool | None = True) -> Gate:
+    """Parse how much worse a system may be, such as ``P@5:0.5``, or ``P@5`` for no difference at all.
+
+    A share is in percent, which here are points, or else a fraction; ``0.5%`` is in percent anyway. With None this is
+    not known yet, and the limit is not checked.
+    """
+    return _parse(text, {"worse"}, "METRIC:X, such as P@5:0.5", in_percent=in_percent)
 
 
-def parse_required(text: str, *, in_percent: bool = True) -> Gate:
-    """Parse a limit of values: ``P@5>=34``, in percent where the metric is a share, or else a fraction."""
+def parse_required(text: str, *, in_percent: bool | None = True) -> Gate:
+    """Parse a limit of values, such as ``P@5>=34``, in the unit that `parse_worse` takes."""
     return _parse(text, {"at_least", "at_most"}, "METRIC>=X or METRIC<=X, such as P@5>=34", in_percent=in_percent)
 
 
-def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool) -> Gate:
+def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool | None) -> Gate:
     """Parse a gate that some values or differences pass and others do not."""
     name, sign, limit = [*re.split("(>=|<=|:)", text, maxsplit=1), ":", "0"][:3]
-    kind = KINDS[sign]
+    kind, limit = KINDS[sign], limit.strip()
+    is_percent = limit.endswith("%")
     try:
-        number = float(limit.strip() or (0 if kind == "worse" else math.nan))
+        number = float(limit.removesuffix("%") or (0 if kind == "worse" else math.nan))
     except ValueError:
         number = math.nan
     if kind not in kinds or not math.isfinite(number):
         raise UsageError(f"gate {text!r}: expected {expected}")
     measure = parse(name.strip())[0]
-    scale = 100 if in_percent and measure.metric.unit == "share" else 1
-    if kind != "worse" and scale > 1 and 0 < number <= 1:
+    is_share = measure.metric.unit == "share"
+    if is_percent and not is_share:
+        raise UsageError(f"gate {text!r}: {name.strip()} is not a share; expected a number without %")
+    if is_share and in_percent is None and not is_percent:
+        return Gate(kind, name.strip(), number, math.nan, is_percent)
+    scale = 100 if is_share and (in_percent or is_percent) else 1
+    if kind != "worse" and scale > 1 and not is_percent and 0 < number <= 1:
         percent = f"{name}{sign}{format_number(float(100 * Fraction(repr(number))))}"
         raise UsageError(f"gate {text!r}: limits of shares are in percent (hint: pass {percent}, or --fraction)")
-    gate = Gate(kind, name.strip(), number, float(Fraction(repr(number)) / scale))  # 68.6 is 0.686, not 0.6859999
+    limit_of_share = float(Fraction(repr(number)) / scale)  # 68.6 is 0.686, not 0.6859999
+    gate = Gate(kind, name.strip(), number, limit_of_share, is_percent)
     least, most = measure.metric.bounds
     if measure.metric.needs_propensities and measure.norm.over == "mean":
         most = math.inf  # sums of 1/p that nothing divides
@@ -64,7 +76,8 @@ def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool) 
     if not (least < gate.limit <= most if kind == "at_least" else least <= gate.limit < most):
         what = "differences" if kind == "worse" else "values"
         bounds = f"{scale * least:g} to {scale * most:g}"
-        raise UsageError(f"gate {text!r} has no effect: {what} of {gate.metric} are from {bounds}")
+        hint = f" (hint: pass {text.strip()}%, or --percent)" if is_share and scale == 1 and 1 < number < 100 else ""
+        raise UsageError(f"gate {text!r} has no effect: {what} of {gate.metric} are from {bounds}{hint}")
     return gate
 
 
@@ -78,6 +91,7 @@ def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:
 
 def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT) -> Iterator[GateOutcome]:
     """Judge the values of a system."""
+    layout = layout.settle(result.nouns)
     for gate in gates:
         for measure in find_measures(gate.metric, [figure.measure for figure in result.figures]):
             value, why = result.estimates[measure.name].value, ""
@@ -87,7 +101,7 @@ def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT
                 why = NOT_DECIDED.format(measure, f"it is undefined for {result.name}")
             elif too_far > TIE * max(abs(gate.limit), abs(value)):
                 shown = with_places(layout, measure, value, gate.limit).format(measure, value)
-                bound = f"{gate.kind.replace('_', ' ')} {format_number(gate.number)}"
+                bound = f"{gate.kind.replace('_', ' ')} {format_number(gate.number)}{'%' * gate.is_percent}"
                 why = f"{result.name} has {measure} {shown}, and {bound} is required"
             outcome = GateOutcome(gate.kind, result.name, "", "", measure, gate.limit, value)
             yield replace(outcome, passed=not why, why=why, is_decided=is_decided)

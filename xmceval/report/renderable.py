@@ -47,7 +47,7 @@ class Displayed:
 # Keywords of the methods that write forms, for the overloads by path: a text is returned only without one.
 class TableWords(TypedDict, total=False):  # noqa: D101 - documented by the methods
     places: int | None
-    percent: bool
+    percent: bool | None
     intervals: bool | None
     pairs: bool
     force: bool
@@ -151,7 +151,7 @@ class Tabular(Displayed):
         path: str | Path | None = None,
         *,
         places: int | None = None,
-        percent: bool = True,
+        percent: bool | None = None,
         intervals: bool | None = None,
         transpose: bool = False,
         pairs: bool = False,
@@ -165,8 +165,8 @@ class Tabular(Displayed):
             A file to write instead.
         places : int, optional
             Decimal places; default 2, and 4 of fractions.
-        percent : bool
-            Whether shares are in percent, else they are fractions.
+        percent : bool, optional
+            Whether shares are in percent, else they are fractions; default True, but False where rows are queries.
         intervals : bool, optional
             Whether values have the half width of their 95% intervals beside them; default True, but False of a
             benchmark.
@@ -194,7 +194,7 @@ class Tabular(Displayed):
         path: str | Path | None = None,
         *,
         places: int | None = None,
-        percent: bool = True,
+        percent: bool | None = None,
         intervals: bool | None = False,
         transpose: bool = False,
         pairs: bool = False,
@@ -239,7 +239,7 @@ class Renderable(Tabular):
         *,
         title: str | None = None,
         places: int | None = None,
-        percent: bool = True,
+        percent: bool | None = None,
         intervals: bool | None = None,
         pairs: bool = True,
         force: bool = False,

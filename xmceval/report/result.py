@@ -109,6 +109,8 @@ class Result(Scored, OfResults, Mapping[str, float]):
         The version of xmceval that computed it.
     held_rows : ResultRows or None
         What `rows` has, where ``rows=True``.
+    nouns : Nouns
+        What its tables call rows and labels: ``nouns.row`` is ``instance``, or ``query`` where the truth is qrels.
 
     Examples
     --------
@@ -269,7 +271,7 @@ class Result(Scored, OfResults, Mapping[str, float]):
         values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]
         example = next(iter(last.values())).name
         doubts = counted(len(self.doubts), "doubt") if self.doubts else ""
-        facts = (counted(len(self), "value"), *describe_size(self.counts), doubts)
+        facts = (counted(len(self), "value"), *describe_size(self), doubts)
         return (
             join_facts("Result of {}", facts, self.name),
             fit_line(values, len(self)),
@@ -346,7 +348,7 @@ class Results(OfResults, Mapping[str, Result]):
         return (
             join_facts(
                 f"Results of {counted(len(self), 'system')}",
-                (*describe_size(first.counts), counted(len(doubts), "doubt") if doubts else ""),
+                (*describe_size(first), counted(len(doubts), "doubt") if doubts else ""),
             ),
             f"{name}: {fit_line(values, len(self))}",
             f"print() shows the table, [{key}] one Result, .to_frame() all",
@@ -374,7 +376,7 @@ def _check_together(results: list[Result]) -> None:
         sizes = {(other.counts.n_instances, other.counts.n_true) for other in (first, result)}
         if len(sizes) > 1:
             one, two = (
-                f"{listed(describe_size(other.counts))} and {counted(other.counts.n_true, 'true label')}"
+                f"{listed(describe_size(other))} and {counted(other.counts.n_true, other.nouns.true_label)}"
                 for other in (first, result)
             )
             raise UsageError(f"{first.name} has {one}, but {result.name} {two}; expected results on the same truth")
@@ -399,7 +401,7 @@ def make_result(
 ) -> Result:
     """Make the result of a system from its totals."""
     summary, options = finish_totals(totals, setup), setup.options
-    cautions = find_cautions(summary, options, zeros_are_judged=setup.zeros_are_judged)
+    cautions = find_cautions(summary, options, setup.nouns)
     doubts, facts = split_doubts((*warnings, *cautions))
     pairs, whole, report = setup.filter, totals.tally.whole, None
     if pairs is not None:
@@ -419,4 +421,5 @@ def make_result(
         options=options.changed(),
         truth=truth,
         scores=scores,
+        nouns=setup.nouns,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from string import ascii_lowercase
 
-from xmceval.errors import averaged, counted, listed
+from xmceval.errors import averaged, counted, listed, plural
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -53,6 +53,7 @@ class SystemLine:
 
 def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
+    layout = layout.settle(results[0].nouns)
     if len(results) > 1:
         sheet = build_systems_sheet(results, [SystemLine.of(result) for result in results], layout, Signs())
     else:
@@ -92,17 +93,17 @@ def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], 
 
 def _describe_input(results: Sequence[Scored]) -> Iterator[str]:
     """Describe the size of the truth and of the predictions, from the fewest to the most of several systems."""
-    counts = results[0].counts
+    counts, nouns = results[0].counts, results[0].nouns
     n = max(counts.n_instances, 1)
     true = averaged(counts.n_true / n)
-    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
-    means = f"{true} true label{'' if true == '1' else 's'}"
+    size = f"{counted(counts.n_instances, nouns.row)} · {counted(counts.n_labels, nouns.label)}"
+    means = f"{true} {nouns.true_label}{'' if true == '1' else 's'}"
     known = sorted(result.counts.n_predictions for result in results if result.counts.are_known)
     if len(known) == len(results):
         ends = dict.fromkeys(averaged(number / n) for number in (known[0], known[-1]))
         predictions = " to ".join(ends)
-        means += f" and {predictions} prediction{'' if predictions == '1' else 's'}"
-    yield f"{size} · {means} per instance"
+        means += f" and {predictions} {nouns.prediction}{'' if predictions == '1' else 's'}"
+    yield f"{size} · {means} per {nouns.row}"
 
 
 def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
@@ -111,7 +112,7 @@ def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
     for result in results:
         propensities = result.propensities
         source = propensities.source if propensities is not None and propensities.from_truth else ""
-        titles.update({part.bin.name: part.bin.describe(source) for part in result.slices})
+        titles.update({part.bin.name: part.bin.describe(source, result.nouns) for part in result.slices})
     return titles
 
 
@@ -121,7 +122,7 @@ def _describe_scoring(
     """Yield the lines below a table: facts, cautions, how bins add up, propensities, options, ties, filters."""
     yield from shared_lines(results, "facts")
     if layout.intervals is not False:
-        yield from describe_cautions(lines)
+        yield from describe_cautions(lines, results[0].nouns.row)
     yield from _explain_bins(results)
     yield from dict.fromkeys(
         describe_propensities(result.propensities) for result in results if result.propensities is not None
@@ -146,7 +147,8 @@ def _explain_bins(results: Sequence[Scored]) -> Iterator[str]:
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
         kinds[figure.kind][figure.measure.head] = None
     if kinds["group"]:
-        yield "values of a group are of its instances alone, and do not add up to the total"
+        rows = plural(results[0].nouns.row)
+        yield f"values of a group are of its {rows} alone, and do not add up to the total"
     texts, shares, averages = [], kinds["share"], kinds["average"]
     if shares:
         texts.append(f"values of {listed(shares, 'and')} in the bins add up to the total")
@@ -185,7 +187,7 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
     across = [(k, rows) for k, rows in results[0].counts.tied_rows.items() if rows]
     if across and len(results) == 1:
         (k, rows), *others = across
-        numbers = [f"{counted(rows, 'instance')} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
+        numbers = [f"{counted(rows, results[0].nouns.row)} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
         yield f"tied scores straddle the cutoff in {listed(numbers, 'and')}"
     moves = []
     for result in results:
@@ -270,20 +272,20 @@ def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:
         yield f"lower is better: {listed(lower)}"
 
 
-def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
-    """Say which intervals may be off and why, naming the systems unless all are concerned."""
+def describe_cautions(lines: Sequence[SystemLine], noun: str) -> Iterator[str]:
+    """Say which intervals may be off and why, naming the systems unless all are concerned; `noun` is that of a row."""
     systems: dict[str, list[str]] = {}
     for line in lines:
-        for text in _list_cautions(line):
+        for text in _list_cautions(line, noun):
             systems.setdefault(text, []).append(line.name)
     n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
     for text, names in systems.items():
         yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
 
 
-def _list_cautions(line: SystemLine) -> Iterator[str]:
+def _list_cautions(line: SystemLine, noun: str) -> Iterator[str]:
     """Yield which intervals are from few rows, group by group and over all rows, and where one row decides."""
-    few = f"are from fewer than {FEWEST_ROWS} instances"
+    few = f"are from fewer than {FEWEST_ROWS} {plural(noun)}"
     groups: dict[str, list[str]] = {}
     for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
         for about in _name_few(part.figures):
@@ -296,7 +298,7 @@ def _list_cautions(line: SystemLine) -> Iterator[str]:
         one = [figure for figure in figures if figure.estimate.caution == ONE_ROW]
         if one:
             where = f" in {bin_name}" if bin_name else ""
-            yield f"a single instance carries more than a fifth of the variance of {_join_cutoffs(one)}{where}"
+            yield f"a single {noun} carries more than a fifth of the variance of {_join_cutoffs(one)}{where}"
 
 
 def _name_few(figures: Sequence[Value]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
 from xmceval.rows.filters import FilterReport
+from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Counts, Slice, Value
 from xmceval.version import VERSION
@@ -148,6 +149,7 @@ class Scored:
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None
+    nouns: Nouns = OF_LABELS
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -170,10 +172,10 @@ class Scored:
         return split_doubts(self.warnings)[1]
 
 
-def describe_size(counts: Counts) -> tuple[str, ...]:
+def describe_size(result: Scored) -> tuple[str, ...]:
     """Describe how much was scored; a CSV of values of rows has no labels."""
-    instances = counted(counts.n_instances, "instance")
-    return (instances, counted(counts.n_labels, "label")) if counts.n_labels else (instances,)
+    counts, rows = result.counts, counted(result.counts.n_instances, result.nouns.row)
+    return (rows, counted(counts.n_labels, result.nouns.label)) if counts.n_labels else (rows,)
 
 
 def shared_lines(results: Sequence[Scored], kind: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.storage import as_plain
 from xmceval.rows.matrices.tensors import as_array, is_tensor
+from xmceval.rows.nouns import OF_LABELS, Nouns
 
 MOST_GROUPS = 100  # each is a section of the table
 
@@ -34,9 +35,9 @@ class Group:
         """How large it is."""
         return f"{self.n_instances:,}"
 
-    def describe(self, truth: str = "") -> str:  # noqa: ARG002 - bins of labels share the signature
+    def describe(self, truth: str = "", nouns: Nouns = OF_LABELS) -> str:  # noqa: ARG002 - bins share the signature
         """Describe it in one line."""
-        return f"{self.name}: {counted(self.n_instances, 'instance')}"
+        return f"{self.name}: {counted(self.n_instances, nouns.row)}"
 
 
 @dataclass(frozen=True)

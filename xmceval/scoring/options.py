@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from numbers import Number, Real
 from pathlib import Path
@@ -20,7 +20,7 @@ from xmceval.labels.bin_spec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
-from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
+from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS, QUERY_NAMES
 from xmceval.rows.ids import RowIds
 from xmceval.rows.shards import Shards
 
@@ -136,7 +136,7 @@ class Options:
     metrics: str | Iterable[str] | None = option(
         None,
         "Common",
-        f"Metrics, such as P,PSP or nDCG@10.  [default: {','.join(DEFAULT_NAMES)}]",
+        f"Metrics.  [default: {','.join(DEFAULT_NAMES)}; qrels: {','.join(QUERY_NAMES)}]",
         flags=("-m",),
         metavar="METRICS",
         kind=list,
@@ -367,6 +367,14 @@ class Options:
         """The requested measures: metrics with their options and cutoffs, each once."""
         default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
+
+    def for_queries(self) -> Options:
+        """Return the options with the default metrics of queries; where cutoffs were passed, each metric has these."""
+        if self.metrics is not None or self.threshold is not None:
+            return self
+        heads = [name.partition("@")[0] for name in QUERY_NAMES]
+        measures = parse(QUERY_NAMES if self.k is None else heads, self.cutoffs)
+        return replace(self, metrics=tuple(measure.name for measure in measures))
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -217,8 +217,8 @@ def _compare_queries(
         named = name_queries(unjudged)
         yield f"{source}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
-        it_has = "it has" if len(lacking) == 1 else "they have"
-        yield f"{lacks}: {it_has} no prediction (trec_eval leaves them out)"
+        it = "it" if len(lacking) == 1 else "them"
+        yield f"{lacks}: nothing is retrieved for {it} (trec_eval leaves {it} out)"
 
 
 def _held(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xmceval.metrics.measure import Measure
+from xmceval.rows.nouns import Nouns
 from xmceval.scoring.options import option, specs
 
 WIDTH = 80  # columns of text, where there is no terminal
@@ -30,8 +31,13 @@ class Layout:
         high=MOST_PLACES,
         metavar="N",
     )
-    percent: bool = option(
-        True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
+    # None: in percent, but where rows are queries as fractions
+    percent: bool | None = option(
+        None,
+        "Output",
+        "Show shares in percent or as fractions.  [default: percent; for qrels fraction]",
+        kind=bool,
+        flags=("--percent/--fraction",),
     )
     # None: shown for one truth, but not in LaTeX; for several data sets only in wide plain tables.
     intervals: bool | None = option(
@@ -61,6 +67,15 @@ class Layout:
         """Take the options of the layout from a function's arguments; `terminal` has its width and style."""
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
 
+    def settle(self, nouns: Nouns) -> Layout:
+        """Return the layout with the unit of shares: where none was asked for, that of the rows that nouns are of."""
+        return self if self.percent is not None else replace(self, percent=not nouns.are_of_queries)
+
+    @property
+    def is_in_percent(self) -> bool:
+        """Whether shares are in percent."""
+        return self.percent is not False
+
     def format(self, measure: Measure, value: float) -> str:
         """Write a value: shares in percent or as fractions, counts unchanged."""
         unit = measure.metric.unit
@@ -81,7 +96,7 @@ class Layout:
 
     def share(self, value: float) -> str:
         """Write a share in percent or as a fraction."""
-        if self.percent:
+        if self.is_in_percent:
             return f"{100 * value:.{PLACES if self.places is None else self.places}f}"
         return f"{value:.{PLACES + MORE_IN_FRACTIONS if self.places is None else self.places}f}"
 

@@ -17,6 +17,7 @@ from xmceval.rows.block import Float64, Int64, Source
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.rows.filters import Filter
 from xmceval.rows.groups import RowGroups
+from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
@@ -101,9 +102,13 @@ class Program:
         tasks = zip(self.tasks, parts, strict=True)
         return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
 
+    def tied_by_label(self, ties: str) -> list[Measure]:
+        """Return the measures that follow the order by label, and so cannot follow a treatment of ties."""
+        return [measure for task in self.tasks for measure in task.tied_by_label.get(ties, ())]
+
     def check_ties(self, ties: str) -> None:
         """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds."""
-        fixed = [measure for task in self.tasks for measure in task.tied_by_label.get(ties, ())]
+        fixed = self.tied_by_label(ties)
         if fixed:
             raise UsageError(
                 f"ties={ties} applies to metrics of the k best labels; it is not available for {listed(fixed)}, "
@@ -140,9 +145,7 @@ class Setup:
     groups: RowGroups | None = None  # groups of rows, each with its own totals
     longest_row: int | None = None  # the most predictions that a row may have, where a header declares it
     declaration: str = ""  # that header, for a message
-    zeros_are_judged: bool = (
-        False  # whether stored zeros of the truth are judgments, as in formats of the ranking field
-    )
+    nouns: Nouns = OF_LABELS  # what rows and labels are called: queries and documents in formats of the ranking field
     inputs: tuple[str, ...] = ()  # how each input was read
     labels: Axis | None = None  # the names of the labels, where an input has them
     warnings: tuple[str, ...] = ()  # warnings to read before trusting the numbers

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed
+from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, counted, listed
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
@@ -31,6 +31,7 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
+from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.readings import Axis, are_both_named, find_order, first_labels, first_named, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
@@ -155,6 +156,10 @@ class OpenedTruth:
             if options.missing == "drop":
                 kept, warnings = keep_common(options, truth, [(run.name, run.input) for run in runs])
                 truth = open_kept(kept=kept)
+        nouns = OF_LABELS
+        if truth.judgments is not None:
+            nouns, options = OF_QUERIES, with_query_metrics(options)
+            program = compile_program(options.measures)
         _check_numbers(program, truth, options)
         ids, rows, weights, groups = None, None, options.sample_weight, None
         if any(value is not None for value in (options.row_ids, weights, options.by_group)):
@@ -170,7 +175,7 @@ class OpenedTruth:
         setup = replace(
             setup,
             groups=groups,
-            zeros_are_judged=truth.judgments is not None,
+            nouns=nouns,
             inputs=(truth.line, *setup.inputs, *lines),
             labels=first_labels(first_labels(None, truth.labels), setup.labels),
             warnings=(*warnings, *setup.warnings),
@@ -229,6 +234,25 @@ class OpenedTruth:
         if self.named_pairs is not None and judgments is not None:
             setup = replace(setup, filter=self.named_pairs.filter(judgments.documents))
         return setup.with_row_length(self.input.source, scores)
+
+
+def has_queries(y_true: Any, options: Options) -> bool:
+    """Open a truth to see whether its rows are queries; one that cannot be opened is refused where it is scored."""
+    try:
+        names = None if options.labels is None else read_names(options.labels)
+        value = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
+        return open_truth(value, options, names=names).judgments is not None
+    except (XmcevalError, OSError):
+        return False
+
+
+def with_query_metrics(options: Options) -> Options:
+    """Return the options for a truth with queries: of its default metrics those that take the treatment of ties."""
+    chosen = options.for_queries()
+    if chosen is options or options.ties == "label":
+        return chosen
+    fixed = compile_program(chosen.measures).tied_by_label(options.ties)
+    return replace(chosen, metrics=tuple(measure.name for measure in chosen.measures if measure not in fixed))
 
 
 def _called(axis: Axis | None, name: str | None) -> Axis | None:

@@ -1,0 +1,24 @@
+"""What reports call the rows and columns of a truth: instances and labels, or queries and documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Nouns:
+    """What reports call the rows, the columns and the cells of a truth, and of scores."""
+
+    row: str = "instance"
+    label: str = "label"
+    true_label: str = "true label"
+    prediction: str = "prediction"
+
+    @property
+    def are_of_queries(self) -> bool:
+        """Whether rows are queries: their shares are shown as fractions, and zeros of the truth are judgments."""
+        return self == OF_QUERIES
+
+
+OF_LABELS = Nouns()
+OF_QUERIES = Nouns("query", "document", "relevant document", "retrieved document")

@@ -9,7 +9,7 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from xmceval.benchmarks.outcome import Outcome
+from xmceval.benchmarks.outcome import Outcome, shared_nouns
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
@@ -57,14 +57,14 @@ def _look(benchmark: Outcome, place: int) -> Look:
 
 def _draw_panel(benchmark: Outcome, measure: Measure, ax: Axes) -> None:
     """Draw one metric: data sets from top to bottom, and in each the systems."""
-    step = len(benchmark.systems) + 1
+    step, nouns = len(benchmark.systems) + 1, shared_nouns(benchmark.datasets)
     middles = [row * step + (step - 2) / 2 for row in range(len(benchmark.datasets))]
     for row, dataset in enumerate(benchmark.datasets):
         for place, system in enumerate(benchmark.systems):
             figures = dataset.list_figures(system, [measure])
             estimates = [figure.estimate for figure in figures if figure.measure == measure]
             if estimates:
-                value, low, high = draw_values(estimates, measure)[:, 0].tolist()
+                value, low, high = draw_values(estimates, measure, nouns)[:, 0].tolist()
                 y, look = row * step + place, _look(benchmark, place)
                 ax.plot([low, high], [y, y], color=look.color, linewidth=1.0)  # draws nothing for NaN
                 ax.plot([value], [y], **look.points)
@@ -77,4 +77,4 @@ def _draw_panel(benchmark: Outcome, measure: Measure, ax: Axes) -> None:
     ax.set_ylim(len(middles) * step - 1, -1)
     ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
     ax.grid(axis="x")
-    ax.set_title(f"{measure.name}{', %' if scale(measure) == 100 else ''}")
+    ax.set_title(f"{measure.name}{', %' if scale(measure, nouns) == 100 else ''}")

@@ -52,7 +52,9 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
         measure = difference.measure
         panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
         numbers = (number for number in (difference.low, difference.high, difference.difference) if number is not None)
-        ends.setdefault(measure.metric.unit, [0.0]).extend(scale(measure) * number for number in numbers)
+        ends.setdefault(measure.metric.unit, [0.0]).extend(
+            scale(measure, difference.nouns) * number for number in numbers
+        )
     rooms = {unit: 0.06 * (max(of_unit) - min(of_unit)) or 1.0 for unit, of_unit in ends.items()}
     limits = {unit: (min(of_unit) - rooms[unit], max(of_unit) + rooms[unit]) for unit, of_unit in ends.items()}
     drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
@@ -74,13 +76,13 @@ def _plan_panel(
     differences: Sequence[Difference], baselines: Sequence[str], *, has_pairs: bool
 ) -> tuple[list[str], str, str]:
     """Return the labels of lines, the title and the text below the axis, which names a single pair."""
-    measure = differences[0].measure
+    measure, nouns = differences[0].measure, differences[0].nouns
     if has_pairs:
         labels = [_name_pair(difference, baselines) for difference in differences]
-        title, axis = wrap(f"{measure.name}{describe_unit(measure)}", TITLE, 8), ""
+        title, axis = wrap(f"{measure.name}{describe_unit(measure, nouns)}", TITLE, 8), ""
     else:
         labels = [difference.measure.name for difference in differences]
-        title, axis = "", wrap(f"{_name_pair(differences[0], [])}{describe_unit(measure)}", TITLE, 8)
+        title, axis = "", wrap(f"{_name_pair(differences[0], [])}{describe_unit(measure, nouns)}", TITLE, 8)
     return [wrap(label, NAMES, 7.5) for label in labels], title, axis
 
 
@@ -110,7 +112,8 @@ def _draw_differences(
 ) -> None:
     """Draw differences with their intervals and numbers, one per line."""
     measure = differences[0].measure
-    factor, (places, end) = scale(measure), _place_lines(labels)
+    factor, (places, end) = scale(measure, differences[0].nouns), _place_lines(labels)
+    places_of_number = 4 if measure.metric.unit == "share" and factor == 1 else 2
     ax.axvline(0.0, color=INK, linewidth=0.8)
     for difference, y in zip(differences, places, strict=True):
         look = _look_of(difference)
@@ -118,7 +121,7 @@ def _draw_differences(
             ends = [factor * difference.low, factor * difference.high]
             ax.plot(ends, [y, y], color=look["color"], linewidth=1.2)
         ax.plot([factor * difference.difference], [y], **look, linestyle="none")
-        number = f"{factor * difference.difference:+.2f}".replace("-", MINUS)
+        number = f"{factor * difference.difference:+.{places_of_number}f}".replace("-", MINUS)
         ax.text(1.02, y, number, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
     ax.set_yticks(places, labels)
     ax.set_ylim(end + SPACE, -SPACE)

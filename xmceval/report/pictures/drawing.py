@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from xmceval.errors import listed
+from xmceval.errors import listed, plural
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms import load_form
 from xmceval.report.pictures.figure import BAND, GRID, INK, Look, Plan, list_keys, style, wrap
 from xmceval.report.result import Result
+from xmceval.rows.nouns import Nouns
 
 HEIGHT = 2.1  # inches of a panel
 LABEL = HEIGHT - 0.4  # inches for the text of its axis
@@ -46,19 +47,19 @@ def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
     return [max((m for m in measures if m.head == head), key=lambda measure: measure.k or 0) for head in heads]
 
 
-def scale(measure: Measure) -> float:
-    """Return the factor of the values of a measure: shares are drawn in percent."""
-    return 100.0 if measure.metric.unit == "share" else 1.0
+def scale(measure: Measure, nouns: Nouns) -> float:
+    """Return the factor of the values of a measure: shares are drawn in percent, but of queries as fractions."""
+    return 100.0 if measure.metric.unit == "share" and not nouns.are_of_queries else 1.0
 
 
-def draw_values(estimates: Iterable[Any], measure: Measure) -> Any:
+def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any:
     """Return values and both ends of their intervals, in the unit drawn, float64[3, n]; NaN without an interval."""
-    return scale(measure) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
+    return scale(measure, nouns) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
 
 
-def describe_unit(measure: Measure) -> str:
-    """Return the unit to append to the name of a metric: points for shares."""
-    return ", points" if scale(measure) == 100 else ""
+def describe_unit(measure: Measure, nouns: Nouns) -> str:
+    """Return the unit to append to the name of a metric: points for shares in percent."""
+    return ", points" if scale(measure, nouns) == 100 else ""
 
 
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
@@ -87,20 +88,24 @@ def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes
     """Draw one metric of all systems as lines, with the bands of their intervals."""
     cutoffs = [measure.k or 0 for measure in measures]
     for i, result in enumerate(results):
-        values, lows, highs = draw_values((result.estimates[measure.name] for measure in measures), measures[0])
+        values, lows, highs = draw_values(
+            (result.estimates[measure.name] for measure in measures), measures[0], result.nouns
+        )
         look = Look.of(i)
         ax.plot(cutoffs, values, **look.line)
         if has_intervals:
             ax.fill_between(cutoffs, lows, highs, color=look.color, alpha=BAND, linewidth=0)
     if len(cutoffs) <= MOST_TICKS:
         ax.set_xticks(cutoffs)
-    _name_axes(measures[0], ax)
+    _name_axes(measures[0], results[0].nouns, ax)
 
 
 def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> None:
     """Draw one metric of all systems as points with their intervals, side by side at each cutoff."""
     for i, result in enumerate(results):
-        values, lows, highs = draw_values((result.estimates[measure.name] for measure in measures), measures[0])
+        values, lows, highs = draw_values(
+            (result.estimates[measure.name] for measure in measures), measures[0], result.nouns
+        )
         places = np.arange(len(measures)) + WIDTH / len(results) * (i - (len(results) - 1) / 2)
         errors = [values - lows, highs - values]
         ax.errorbar(places, values, yerr=errors, elinewidth=1.0, markersize=3.6, **Look.of(i).points)
@@ -109,12 +114,12 @@ def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axe
     ax.set_xlim(-0.5, len(measures) - 0.5)
     ax.set_xticks(range(len(measures)), [str(measure.k) for measure in measures])
     ax.tick_params(axis="x", length=0)
-    _name_axes(measures[0], ax)
+    _name_axes(measures[0], results[0].nouns, ax)
 
 
-def _name_axes(measure: Measure, ax: Axes) -> None:
+def _name_axes(measure: Measure, nouns: Nouns, ax: Axes) -> None:
     ax.set_xlabel("cutoff k")
-    ax.set_ylabel(wrap(f"{measure.head}@k{', %' if scale(measure) == 100 else ''}", LABEL, 8))
+    ax.set_ylabel(wrap(f"{measure.head}@k{', %' if scale(measure, nouns) == 100 else ''}", LABEL, 8))
     ax.locator_params(axis="y", nbins=6, steps=(1, 2, 5, 10))
     ax.grid(axis="y")
 
@@ -125,9 +130,13 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     bins = [part.bin for part in results[0].slices]
     are_groups = bins[0].noun == "group"
     of_truth = results[0].propensities is not None and results[0].propensities.from_truth
-    instances = "instances of the truth" if of_truth else "training instances"
-    axis = "groups of instances, instances per group" if are_groups else f"bins of labels, {instances} per label"
-    noun = "group of instances" if are_groups else "bin of labels"
+    nouns = results[0].nouns
+    rows, labels = plural(nouns.row), plural(nouns.label)
+    counted_rows = f"{rows} of the truth" if of_truth else f"training {rows}"
+    axis = (
+        f"groups of {rows}, {rows} per group" if are_groups else f"bins of {labels}, {counted_rows} per {nouns.label}"
+    )
+    noun = f"group of {rows}" if are_groups else f"bin of {labels}"
     return Plan(
         panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
         heights=[HEIGHT] * len(measures),
@@ -139,9 +148,9 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
 
 def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes) -> None:
     """Draw one metric of all systems."""
-    bins, width = [part.bin for part in results[0].slices], WIDTH / len(results)
+    bins, width, nouns = [part.bin for part in results[0].slices], WIDTH / len(results), results[0].nouns
     for i, result in enumerate(results):
-        values, lows, highs = draw_values((part.estimates[measure.name] for part in result.slices), measure)
+        values, lows, highs = draw_values((part.estimates[measure.name] for part in result.slices), measure, nouns)
         places = np.arange(len(bins)) + (i - (len(results) - 1) / 2) * width
         ax.bar(places, values, 0.9 * width, **Look.of(i).bar)
         ax.errorbar(places, values, [values - lows, highs - values], fmt="none", ecolor=INK, elinewidth=0.8)
@@ -152,8 +161,8 @@ def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(axis)
     kind = next(figure.kind for figure in results[0].slices[0].figures if figure.measure == measure)
-    words = f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure) == 100 else ''}"
+    words = f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure, nouns) == 100 else ''}"
     if kind == "share":  # those of all bins add up to the metric
-        words = f"share of {measure.name}{describe_unit(measure)}"
+        words = f"share of {measure.name}{describe_unit(measure, nouns)}"
     ax.set_ylabel(wrap(words, LABEL, 8))
     ax.grid(axis="y")

@@ -94,6 +94,7 @@ def run(monkeypatch, *args):
         ("score truth.txt preds.txt.gz -m P", {"preds.txt.gz"}),
         ("compare truth.txt preds.txt preds.txt.gz -m P", {"preds.txt", "preds.txt.gz", "2 systems"}),
         ("inspect preds.txt", {"preds.txt"}),
+        ("inspect truth.txt preds.txt", {"2 files, 1 of 2", "2 files, 2 of 2"}),
         ("convert preds.txt out.npz", {"preds.txt"}),
     ],
 )

@@ -25,6 +25,7 @@ from xmceval.report.forms.data import pick, to_plain, write_document
 from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet import Listing
+from xmceval.rows.progress import in_turn
 from xmceval.scoring.options import specs
 from xmceval.scoring.state import first_of
 from xmceval.scoring.state_file import PROPENSITIES, is_state, load_state
@@ -321,7 +322,7 @@ def inspect(
         names = None if labels is None else read_names(labels)
         n_labels = len(names) if n_labels is None and names is not None else n_labels
         inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
-        inspections = [inspect_one(path, kind=kind) for path in others]
+        inspections = [inspect_one(path, kind=kind) for path in in_turn(counted(len(others), "file"), others)]
         are_scores = all(file.kind == "scores" for file in inspections)
         if kind is None and len(others) > 1 and are_scores and not inspections[0].is_joined:
             first = inspect_one(others[0], kind="truth")  # lists can be either

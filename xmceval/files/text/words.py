@@ -14,6 +14,8 @@ Int32 = NDArray[np.int32]
 
 FEWEST_SLOTS = 1 << 10
 
+LONG = 256  # bytes, a multiple of 8; few words are longer
+
 PADDING = 8  # bytes beyond the end of text that kernels may read
 
 
@@ -82,9 +84,13 @@ class Words:
         begins, lengths = self.ends[:-1], np.diff(self.ends)
         order = np.argsort(lengths, kind="stable")
         ascending = lengths[order]
+        # What follows the first bytes of long words is sorted at once: one long word would cost a pass per eight bytes.
+        is_long = slice(int(np.searchsorted(ascending, LONG, side="right")), None)
+        rests = {word: self[word][LONG:] for word in order[is_long].tolist()}
+        order[is_long] = sorted(rests, key=rests.__getitem__)
         windows = np.lib.stride_tricks.sliding_window_view(self.blob, 8)
         # Eight bytes at a time are sorted, the last ones first: of words that have some, which stand behind the others.
-        for offset in range((int(lengths.max(initial=1)) - 1) // 8 * 8, -1, -8):
+        for offset in range((min(int(lengths.max(initial=1)), LONG) - 1) // 8 * 8, -1, -8):
             first = int(np.searchsorted(ascending, offset, side="right"))
             words = order[first:]
             keys = windows[begins[words] + offset].view(">u8").ravel().astype(np.uint64)

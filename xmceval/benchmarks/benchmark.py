@@ -39,7 +39,7 @@ def benchmark(
     Parameters
     ----------
     source : path or mapping
-        A TOML file, or what it holds as a dict; the guide ``xmceval/guide/start.md`` describes it.
+        A TOML file, or its content as a dict; the guide ``xmceval/guide/start.md`` describes it.
     strict : bool
         Refuse predictions that do not exist; otherwise they become missing cells.
     fail_if_worse : str or iterable of str

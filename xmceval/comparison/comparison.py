@@ -42,9 +42,9 @@ DIFFERENCE_TYPES = {
 class Comparison(Compared, Renderable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
-    The name of a system gives its Result: ``comparison["b"]["P@5"]``; of several runs, or of one of them. Other forms
-    are ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and ``to_frame``; a picture is
-    drawn by ``plot``.
+    The name of a system, or of one of its runs, gives its Result: ``comparison["b"]["P@5"]``. The methods
+    ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and ``to_frame`` convert
+    the comparison to other forms, and ``plot`` draws it.
 
     Attributes
     ----------

@@ -27,21 +27,21 @@ from xmceval.files.io.write import open_output
 from xmceval.files.opened import Role
 from xmceval.rows.progress import phase
 
-CELLS = 1 << 18  # entries, or cells of a dense array, that are written at once
+CELLS = 1 << 18  # entries, or cells of a dense array, to write at once
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What was read and written.
+    """Summary of a conversion: what was read and written.
 
     Attributes
     ----------
     description : str
-        The form in which the source was read.
+        The format in which the source was read.
     n_rows, n_labels, n_entries : int
-        Size of what was written.
+        The size of the output.
     warnings : tuple of str
-        What was noticed on the way.
+        Problems noticed during the conversion.
     """
 
     description: str
@@ -65,29 +65,30 @@ def convert(
 ) -> Conversion:
     """Write truth or predictions in another form.
 
-    The matrix is held in memory as CSR. Text has the header ``rows cols`` and numbers as short as read back to the
-    same double; npz is what `scipy.sparse.save_npz` writes; npy is a dense array, in which 0 is not true and -inf not
-    predicted. Arrays are float32 where this holds all values, else float64.
+    The matrix is held in memory as CSR. Text has the header ``rows cols`` and the shortest numbers that read
+    back to the same double; npz is what `scipy.sparse.save_npz` writes; npy is a dense array, in which 0 means
+    not true and -inf not predicted. Arrays are float32 if that holds all values exactly, otherwise float64.
 
     Parameters
     ----------
     src : path
-        Any file that `score` reads, but TREC runs.
+        Any file that `score` reads, except TREC runs.
     dst : path or binary stream
-        The file to write, whose name ends in .npz, .npy, or for text in .txt or nothing; text may be compressed, with
-        .gz, .bz2, .xz or .zst after that. Into a stream goes text.
+        The file to write. Its name ends in .npz, .npy, or for text in .txt or without a suffix; text may be
+        compressed, with .gz, .bz2, .xz or .zst appended. Streams receive text.
     kind : {"truth", "scores"}, optional
-        What `src` holds; by default its content decides. Lists of labels are refused without it, and so is npy.
+        What `src` holds; by default its content decides. Lists of labels and npy require it.
     top : int, optional
-        Keep only so many best labels of each row, best first; equal scores in the order of the labels.
+        Keep only this number of best labels per row, best first; equal scores are ordered by label.
     n_labels : int, optional
-        The number of labels, where `src` does not declare it; default that of `labels`, else the largest label + 1.
+        The number of labels, if `src` does not declare it; default that of `labels`, else the largest label +
+        1.
     labels : path, optional
         As in `read`.
     force : bool
         Overwrite `dst`.
     max_line, threads : int, optional
-        As in `read`. The bytes are the same for any number of threads.
+        As in `read`. The output is bit-identical for any number of threads.
 
     Returns
     -------
@@ -96,9 +97,9 @@ def convert(
     Raises
     ------
     DataError
-        Anything wrong with `src`; nothing is left at `dst` then.
+        `src` is invalid; `dst` is then not written.
     UsageError
-        A `dst` of another form, that exists without `force`, or that is an input.
+        `dst` has an unknown suffix, exists without `force`, or is an input.
     """
     if top is not None and top < 1:
         raise UsageError(f"top must be at least 1, got {top}")
@@ -116,7 +117,7 @@ def convert(
         matrix = collect_rows(source, width, are_scores=are_scores, top=top, threads=threads)
         if form == ".npz":
             parts = (_narrowed(matrix.data), matrix.indices, matrix.indptr)
-            # A matrix, not an array of scipy: older versions cannot load those.
+            # A scipy matrix, not an array: older versions of scipy cannot load arrays.
             sparse.save_npz(file, sparse.csr_matrix(parts, shape=matrix.shape), compressed=False)
         elif form == ".npy":
             _write_npy(file, matrix, str(path), are_scores=are_scores)
@@ -144,7 +145,7 @@ def convert(
 
 
 def _find_form(path: Path) -> tuple[str, str]:
-    """Return .txt, .npz or .npy, and the ending of a compression or an empty string, as a name ends in them."""
+    """Return the suffix of the format, .txt, .npz or .npy, and that of the compression or an empty string."""
     compression = path.suffix.lower() if path.suffix.lower() in COMPRESSORS else ""
     ending = Path(path.stem if compression else path.name).suffix.lower() or ".txt"
     if ending not in {".txt", ".npz", ".npy"}:
@@ -164,7 +165,7 @@ def _open_zstd(file: BinaryIO) -> Any:
     return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
 
-# Streams that compress data written to a file, which stays open.
+# Compressing streams on top of a file, which stays open.
 COMPRESSORS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
         "": nullcontext,
@@ -177,22 +178,22 @@ COMPRESSORS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 
 def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, int]]:
-    """Yield text, the header first, and the number of rows in it."""
+    """Yield pieces of text, the header first, with the number of rows in each."""
     (n_rows, _), indptr, start = matrix.shape, matrix.indptr, 0
     yield b"%d %d\n" % matrix.shape, 0
-    while start < n_rows:  # some rows with about CELLS entries
+    while start < n_rows:  # rows with about CELLS entries in all
         stop = max(int(np.searchsorted(indptr, indptr[start] + CELLS, side="right")) - 1, start + 1)
         ends = indptr[start : stop + 1]
         labels, values = (array[ends[0] : ends[-1]].tolist() for array in (matrix.indices, matrix.data))
         entries = [f"{label}:{value!r}" for label, value in zip(labels, values, strict=True)]
         text = "".join(" ".join(entries[i:j]) + "\n" for i, j in pairwise((ends - ends[0]).tolist()))
-        # repr() is the shortest text that reads back the same, but for the end of whole numbers.
+        # repr() is the shortest text that reads back the same, except for ".0" after whole numbers.
         yield text.replace(".0 ", " ").replace(".0\n", "\n").encode(), stop - start
         start = stop
 
 
 def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Return values as float32, if this holds them exactly."""
+    """Return values as float32 if that holds them exactly."""
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     return single if np.array_equal(single, values) else values

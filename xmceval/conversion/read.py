@@ -43,37 +43,37 @@ def read(
     path : path
         Any file that `score` reads.
     kind : {"truth", "scores"}, optional
-        What it holds; by default its content decides. Lists of labels, which may be either, are refused without it.
+        What the file holds; by default its content decides. Lists of labels, which may be either, require it.
     truth : path, optional
-        The truth that predictions are for, and whose rows they are put in the order of, if both have ids. A TREC run
-        needs its qrels, which number its queries and documents.
+        The truth that predictions belong to: they are put into the order of its rows if both have ids. A TREC
+        run needs its qrels, which number its queries and documents.
     n_labels : int, optional
         The number of labels; default that of `truth` or `labels`, else what the file declares, else the largest
         label + 1.
     labels : path, optional
-        A file with the name of label l in line l, from 0 on, for files that have names instead of numbers.
+        A file with the name of label l in line l, counted from 0, for files that have names instead of ids.
     max_line : int
-        The longest line of a text file, in MiB; a file with a longer one is refused.
+        Limit on the length of a line in a text file, in MiB; a file with a longer line is refused.
     threads : int, optional
         Default: one per processor.
 
     Returns
     -------
     scipy.sparse.csr_array of float64 [n_rows, n_labels]
-        Its entries are in the order of the file, those of truth in the order of their labels. Scores of 0 are stored,
-        zeros in truth are not. Ranked labels without scores have the scores n, ..., 2, 1.
+        Predictions are stored in the order of the file, truth in the order of the labels. Scores of 0 are
+        stored, zeros in truth are not. Ranked labels without scores get the scores n, ..., 2, 1.
 
     Raises
     ------
     DataError
-        Anything wrong with the file, and numbers that float64 would round.
+        The file is invalid, or has numbers that float64 would round.
     UsageError
         Lists of labels without `kind`.
 
     Warns
     -----
     XmcevalWarning
-        What was noticed while the file was read.
+        Problems noticed while reading the file.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def open_rows(
     labels: str | Path | None,
     max_line: int,
 ) -> tuple[Opened, Width]:
-    """Open a file of truth or predictions; also return its number of labels, if anything declares it."""
+    """Open a file of truth or predictions; also return the number of labels, if it is declared anywhere."""
     renew_pipes(to_path(file) for file in (path, truth, labels) if file is not None)
     names = None if labels is None else read_names(labels)
     width = Width() if names is None else Width(len(names), f"{names.source} has")
@@ -109,7 +109,7 @@ def open_rows(
         check_kind(kind)
         if kind == "truth":
             raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
-        from xmceval.scoring.options import Options  # not loaded for a file that is read alone
+        from xmceval.scoring.options import Options  # not loaded for a single file
         from xmceval.scoring.setup.inputs import open_scores, open_truth
 
         options = Options(n_labels=n_labels, max_line=max_line)
@@ -128,7 +128,7 @@ def open_rows(
 
 
 def _refuse_numbered(judgments: Judgments | None) -> None:
-    """Refuse documents that are whole numbers, and may be columns or names."""
+    """Refuse documents that are whole numbers, which may be columns or names."""
     words = None if judgments is None else judgments.documents.words
     if judgments is not None and words is not None and len(words) and (words.plain_numbers() >= 0).all():
         raise AmbiguousError(
@@ -139,7 +139,7 @@ def _refuse_numbered(judgments: Judgments | None) -> None:
 
 
 def _refuse_wide(source: Source) -> None:
-    """Refuse numbers that float64 would round: blocks have their order instead, which is enough for scores."""
+    """Refuse numbers that float64 would round; blocks only keep their order, which is enough for scoring."""
     if not isinstance(source, MatrixSource) or source.dtype is None or not may_be_wide(source.dtype):
         return
     for piece in source.pieces:
@@ -160,14 +160,14 @@ class _Part(NamedTuple):
 def collect_rows(
     source: Source, width: Width, *, are_scores: bool, top: int | None = None, threads: int | None = None
 ) -> sparse.csr_array[np.float64]:
-    """Return all rows of a source, or the `top` best labels of each, best first."""
+    """Collect all rows of a source, or the `top` best labels of each row, best first."""
     parts: list[_Part] = []
 
     def parse(scratch: Scratch, block: Block) -> _Part:
         rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
         n_entries = rows.indptr[-1]
         labels = rows.indices[:n_entries]
-        kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits where these are enough
+        kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits if that is enough
         part = _Part(np.diff(rows.indptr), labels.astype(kind), rows.values[:n_entries].copy())
         return part if top is None else _keep_best(part, top)
 

@@ -1,1 +1,1 @@
-"""Drop-in replacements for functions of scikit-learn that also take sparse matrices."""
+"""Drop-in replacements for scikit-learn functions that also accept sparse matrices."""

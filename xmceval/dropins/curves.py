@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves and the areas under them, as in scikit-learn; cells not stored have score 0."""
+"""ROC and precision-recall curves and their areas, as in scikit-learn; cells not stored have score 0."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ MultiClass = Literal["raise", "ovr", "ovo"]
 Compute = Callable[[RankedGroups], GroupAreas]
 
 AVERAGES = ("micro", "macro", "weighted", "samples", None)
-BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
+BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # their positive class is 1
 
 
-# Keywords of the two functions, for the overloads by `average`: only without one is an array returned.
+# Keywords of the two functions, for the overloads by `average`: an array is returned only for None.
 class AreaOptions(TypedDict, total=False):  # noqa: D101 - documented by the functions
     sample_weight: ArrayLike | None
     max_fpr: float | None
@@ -77,8 +77,8 @@ def roc_auc_score(
 ) -> float | Float64:
     """Compute the area under the ROC curve, as scikit-learn does, for two classes and for indicators.
 
-    It is the share of (positive, negative) pairs in order, a tie being one half. With only one class it is NaN, with a
-    warning.
+    It is the share of (positive, negative) pairs in the right order, counting a tie as one half. With only one
+    class it is NaN, with a warning.
 
     Parameters
     ----------
@@ -87,32 +87,34 @@ def roc_auc_score(
     y_score : array [n_rows] or sparse matrix or array [n_rows, n_labels]
         Scores; 0 where a sparse matrix stores none.
     average : {"micro", "macro", "weighted", "samples", None}
-        For indicators: all cells together; mean over labels; mean weighted by support; mean over rows; no mean.
+        For indicators: all cells together; mean over labels; mean weighted by support; mean over rows; no
+        average.
     sample_weight : array [n_rows], optional
         Weights of the rows.
     max_fpr : float, optional
-        Area only up to this false positive rate, in (0, 1], standardised as by McClish: 0.5 is chance, 1 the best.
+        Only the area up to this false positive rate, in (0, 1], standardised by McClish's formula: 0.5 is
+        chance, 1 is best.
     multi_class : {"raise", "ovr", "ovo"}
         No effect on two classes and indicators, as in scikit-learn; three classes or more are refused.
     labels : array, optional
-        Likewise.
+        No effect either.
 
     Returns
     -------
     float or float64 array [n_labels]
-        The array of an indicator without an average.
+        An array for an indicator with ``average=None``.
 
     Raises
     ------
     DataError
-        More than two classes, scores of another shape or not finite.
+        More than two classes, or scores that are not finite or have another shape.
     UsageError
-        A parameter that is wrong.
+        An invalid parameter.
 
     See Also
     --------
     average_precision_score, roc_curve
-    score : The metrics ``macroAUC`` and ``microAUC``, of files too.
+    score : The metrics ``macroAUC`` and ``microAUC``, also for files.
 
     Examples
     --------
@@ -149,8 +151,8 @@ def average_precision_score(
 ) -> float | Float64:
     """Compute average precision, as scikit-learn does, for two classes and for indicators.
 
-    It is the sum over thresholds of precision x step in recall; equal scores are one threshold. Without a positive it
-    is 0, with a warning.
+    It is the sum over thresholds of precision times the increase in recall; equal scores are one threshold.
+    Without positives it is 0, with a warning.
 
     Parameters
     ----------
@@ -166,19 +168,19 @@ def average_precision_score(
     Returns
     -------
     float or float64 array [n_labels]
-        The array of an indicator without an average.
+        An array for an indicator with ``average=None``.
 
     Raises
     ------
     DataError
-        More than two classes, none of which is `pos_label`, scores of another shape or not finite.
+        More than two classes, classes without `pos_label`, or scores that are not finite or have another shape.
     UsageError
-        A parameter that is wrong.
+        An invalid parameter.
 
     See Also
     --------
     roc_auc_score, precision_recall_curve, label_ranking_average_precision_score
-    score : The metric ``macroAP``, of files too.
+    score : The metric ``macroAP``, also for files.
 
     Examples
     --------
@@ -215,7 +217,7 @@ def roc_curve(
     y_score : array [n_rows]
         Scores; rows with equal scores are one point.
     pos_label : class, optional
-        The positive class; all others are negative. Default 1, where the classes are 0 and 1 or -1 and 1.
+        The positive class; all others are negative. Default 1, if the classes are 0 and 1 or -1 and 1.
     sample_weight : array [n_rows], optional
         Weights of the rows.
     drop_intermediate : bool
@@ -224,8 +226,8 @@ def roc_curve(
     Returns
     -------
     fpr, tpr, thresholds : float64 arrays
-        The false and true positive rates of the rows with at least that score; the first threshold is inf. A rate is
-        NaN, with a warning, where no row is of its class.
+        The false and true positive rates of the rows that score at least the threshold; the first threshold is
+        inf. A rate is NaN, with a warning, if no row belongs to its class.
 
     Raises
     ------
@@ -274,14 +276,14 @@ def precision_recall_curve(
     Returns
     -------
     precision, recall : float64 arrays
-        Recall falls and ends at 0 with precision 1; it is 1, with a warning, where no row is positive.
+        Recall falls and ends at 0 with precision 1; it is 1, with a warning, if no row is positive.
     thresholds : array
-        One less than the others, ascending.
+        Ascending; one entry shorter than the others.
 
     Raises
     ------
     DataError
-        As of `roc_curve`.
+        As for `roc_curve`.
 
     See Also
     --------
@@ -324,7 +326,7 @@ def _as_two_classes(y_true: Any, unsupported: str) -> tuple[AnyArray, AnyArray]:
 
 
 def _defined_values(compute: Compute, areas: GroupAreas) -> Float64:
-    """Return the values, float64 [n_groups], and warn, once, of groups without one."""
+    """Return the values, float64 [n_groups], and warn once about groups without a value."""
     if compute is average_precisions:
         is_undefined, what = areas.positive == 0, "average precision is not defined where there is no positive"
     else:
@@ -349,7 +351,7 @@ def _compute_of_list(compute: Compute, is_positive: AnyArray, y_score: Any, samp
 
 
 def _sort_list(is_positive: AnyArray, y_score: Any, sample_weight: Any) -> tuple[AnyArray, AnyArray, Any]:
-    """Return classes, scores and weights, if any, [n] by descending score, without the rows of weight 0."""
+    """Return classes, scores and weights (if any) [n] by descending score, without rows of weight 0."""
     scores = as_scores(y_score, is_positive)
     weight = as_weight(sample_weight, is_positive.size)
     order = sort_by_score(comparable(scores).astype(np.float64), stable=True)
@@ -391,9 +393,9 @@ def _average(
 
 
 def _rank_matrix(truth: Any, scores: Any, row_weights: Float64 | None, *, micro: bool) -> RankedGroups:
-    """Rank the cells [n_rows, n_labels] of every label, or all as one group, with weights of rows, float64 [n_rows]."""
+    """Rank the cells [n_rows, n_labels] of every label, or all in one group; weights are float64 [n_rows]."""
     n_rows, n_labels = truth.shape
-    if micro and row_weights is None:  # without sorting all cells together
+    if micro and row_weights is None:  # does not sort all cells together
         positive, negative = list[Float64](), list[Float64]()
         for cells in iterate_cells(truth, scores):
             is_true = cells.data.real != 0
@@ -413,7 +415,8 @@ def _rank_matrix(truth: Any, scores: Any, row_weights: Float64 | None, *, micro:
 def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, total: float) -> RankedGroups:
     """Rank stored cells, complex [n_stored], within their groups.
 
-    A group has the cells from ``starts[g]`` to ``starts[g + 1]``, of `n_cells` whose weights sum to `total`.
+    Group g stores the cells from ``starts[g]`` to ``starts[g + 1]``, out of `n_cells` with total weight
+    `total`.
     """
     n_stored = np.diff(starts)
     groups = np.repeat(np.arange(n_stored.size, dtype=np.uint32), n_stored)
@@ -427,14 +430,14 @@ def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, tot
 def _compute_steps(
     y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return the weights of true and of false positives down to each distinct score, in descending order, and those."""
+    """Return the weights of true and of false positives down to each distinct score, and these scores."""
     y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
     classes = as_classes(y_true)
     return add_up_steps(*_sort_list(classes == _positive_class(classes, pos_label), y_score, sample_weight))
 
 
 def _positive_class(classes: AnyArray, pos_label: Any) -> Any:
-    """Return the positive class: the one given, or 1 where the classes leave no doubt."""
+    """Return the positive class: the one given, or 1 if the classes are unambiguous."""
     distinct = np.unique(classes)
     is_text = distinct.dtype.kind == "U"
     if pos_label is None:
@@ -450,5 +453,5 @@ def _positive_class(classes: AnyArray, pos_label: Any) -> Any:
 
 
 def _with_ends(inner: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which points are kept, given those between the first and the last one, which always are."""
+    """Return which points to keep, given those between the first and the last, which are always kept."""
     return np.concatenate([[True], inner, [True]])

@@ -26,11 +26,11 @@ class GroupAUC:
     groups : array [n_groups]
         The groups.
     values : float64 array [n_groups]
-        AUC; NaN where a group has only one class.
+        AUC; NaN if a group has only one class.
     sizes : int64 array [n_groups]
-        Numbers of entries.
+        The numbers of entries.
     positive, negative : array [n_groups]
-        Numbers of entries of each class, or the sums of their weights.
+        The numbers of entries of each class, or the sums of their weights.
     """
 
     groups: AnyArray
@@ -56,40 +56,41 @@ class GroupAUC:
 
     @property
     def value(self) -> float:
-        """The mean weighted by the size (or weight) of the groups; NaN where no group has both classes."""
+        """The mean weighted by the size (or weight) of the groups; NaN if no group has both classes."""
         kept = ~np.isnan(self.values)
         weights = (self.positive + self.negative)[kept].astype(np.float64)
         return float(np.sum(weights * self.values[kept]) / np.sum(weights)) if kept.any() else math.nan
 
 
 def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute the area under the ROC curve: the share of (positive, negative) pairs in order, a tie being one half.
+    """Compute the area under the ROC curve: the share of correctly ordered pairs of a positive and a negative.
 
-    Takes O(n log n). Pairs are counted exactly: without weights the value is right to its last bit.
+    Ties count one half. Takes O(n log n) time. Pairs are counted exactly: without weights the value is correct
+    to the last bit.
 
     Parameters
     ----------
     y_true : array [n]
         0 and 1, -1 and 1, or bool.
     y_score : array [n]
-        Scores; infinities are ordered as numbers.
+        Scores; infinities are ordered like numbers.
     sample_weight : array [n], optional
         Weights, not negative; 0 removes an entry, 2 repeats it.
 
     Returns
     -------
     float
-        NaN, with an UndefinedMetricWarning, where there is only one class.
+        NaN, with an UndefinedMetricWarning, if there is only one class.
 
     Raises
     ------
     DataError
-        Arrays of different lengths, or other values than these.
+        Arrays that differ in length, or invalid values.
 
     See Also
     --------
-    roc_auc_score : The function of scikit-learn, for matrices too.
-    group_auc : Within groups.
+    roc_auc_score : The function of scikit-learn, also for matrices.
+    group_auc : The AUC within groups.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def group_auc(
     Returns
     -------
     float
-        NaN, with an UndefinedMetricWarning, where no group has both classes.
+        NaN, with an UndefinedMetricWarning, if no group has both classes.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def group_aucs(
 
 
 def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
-    """Check arrays [n], sort their entries by group and descending score, and count ordered pairs; None: one group."""
+    """Check arrays [n], sort by group and descending score, and count ordered pairs; None means one group."""
     others = {"y_score": y_score, "groups": groups, "sample_weight": sample_weight}
     check_rows(y_true, **others)
     arrays = {
@@ -190,7 +191,7 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
         is_valid = np.isfinite(weights) & (weights >= 0)
         _check_entries("sample_weight", weights, is_valid, "a finite number of at least 0")
     scores = comparable(scores).astype(np.float64)
-    order = sort_by_score(scores, keys)  # equal scores are counted together, so their order does not matter
+    order = sort_by_score(scores, keys)  # equal scores are counted together, so their order is irrelevant
     if weights is not None:
         order = order[weights[order] > 0]
     keys = keys[order]
@@ -211,6 +212,6 @@ def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str
 
 
 def _warn(message: str) -> None:
-    from xmceval.dropins.inputs import UndefinedMetricWarning  # which imports scipy
+    from xmceval.dropins.inputs import UndefinedMetricWarning  # imports scipy
 
     warn([message], UndefinedMetricWarning)

@@ -18,11 +18,11 @@ from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
 from xmceval.rows.matrices.tensors import as_array as take_array
 
-BLOCK_CELLS = 1 << 18  # of a block, whose arrays take up to 20 MB
+BLOCK_CELLS = 1 << 18  # cells of a block; its arrays take up to 20 MB
 
 
 def _find_warning() -> type[UserWarning]:
-    """Return scikit-learn's warning where it is loaded, so that filters of it hold here too; else one of our own."""
+    """Return scikit-learn's warning class if it is loaded, so that its filters apply here; else our own."""
     theirs = getattr(sys.modules.get("sklearn.exceptions"), "UndefinedMetricWarning", None)
     if isinstance(theirs, type) and issubclass(theirs, UserWarning):
         return theirs
@@ -38,7 +38,7 @@ UndefinedMetricWarning: type[UserWarning] = _find_warning()
 
 
 def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return truth, scores and weights in the order of the truth, where objects of pandas or polars name theirs."""
+    """Return truth, scores and weights in the order of the truth, aligning pandas or polars objects by name."""
     ids = find_id_columns(y_true, [y_score])
     (y_true, ours), (y_score, theirs) = (
         split_ids(values, ids, name) for values, name in ((y_true, "y_true"), (y_score, "y_score"))
@@ -49,7 +49,7 @@ def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, An
 
 
 def is_matrix(values: Any) -> bool:
-    """Return whether this has at least two columns; rows of different lengths are refused where they are read."""
+    """Return whether values have at least two columns; rows of different lengths are refused later."""
     try:
         shape = values.shape if hasattr(values, "shape") else np.shape(values)
     except (ValueError, RuntimeError):  # a nested tensor has no shape
@@ -58,7 +58,7 @@ def is_matrix(values: Any) -> bool:
 
 
 def as_array(values: Any, name: str, finite: str) -> AnyArray:
-    """Return an array of numbers or strings, of one or two dimensions and at least one row; `finite` ones expected."""
+    """Return an array of numbers or strings with one or two dimensions and at least one row."""
     array = take_array(values, name)
     if array.dtype == object and hasattr(values, "to_numpy"):
         array = to_numbers(values)
@@ -89,7 +89,7 @@ def as_csr(matrix: Any, name: str) -> Any:
         columns = counted(matrix.shape[1], "column")
         raise DataError(f"{name}: has {columns}, but a stored entry is in column {indices[wrong[0]]}")
     dtype = values.dtype.newbyteorder("=")
-    values = values.astype(np.float32 if dtype == np.float16 else dtype, copy=False)  # as scipy's constructor asks
+    values = values.astype(np.float32 if dtype == np.float16 else dtype, copy=False)  # scipy has no float16
     csr = sparse.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=False)
     if not csr.has_canonical_format or np.any(csr.data == 0):
         csr = csr.copy()
@@ -101,7 +101,7 @@ def as_csr(matrix: Any, name: str) -> Any:
 
 
 def as_indicator(y_true: Any, *, one_column: bool = False) -> tuple[Any, float]:
-    """Return an indicator matrix, dense or sparse, as canonical CSR of ones, and what the caller has for 1."""
+    """Return an indicator matrix, dense or sparse, as canonical CSR of ones, and the caller's value for 1."""
     if is_sparse(y_true):
         csr = as_csr(y_true, "y_true")
     else:
@@ -147,9 +147,9 @@ def as_classes(y_true: Any) -> AnyArray:
 
 
 def as_scores(y_score: Any, truth: Any) -> Any:
-    """Return finite scores, CSR or dense, of the shape of a truth.
+    """Return finite scores, CSR or dense, with the shape of the truth.
 
-    For a matrix, numbers that float64 would round become their order; scores of classes [n_rows] are unchanged.
+    In a matrix, numbers that float64 would round are replaced by their order; scores [n_rows] are unchanged.
     """
     if is_sparse(y_score):
         scores = as_csr(y_score, "y_score")
@@ -192,7 +192,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
 
 
 def mean(values: Float64, weight: Any) -> float:
-    """Average the values that have a weight; the others may be NaN."""
+    """Average the values with a weight above 0; the others may be NaN."""
     if weight is None:
         return float(np.average(values))
     if weight.sum() == 0:
@@ -201,14 +201,14 @@ def mean(values: Float64, weight: Any) -> float:
 
 
 def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
-    """Yield a run of rows, their truth and their scores, both without zeros; the arrays live until the next one.
+    """Yield a slice of rows with their truth and scores, both without zeros; arrays live until the next slice.
 
     Each is CSR or dense; -0.0 is a zero.
     """
     n_rows, n_labels = scores.shape
     n_cells = max(int(matrix.nnz) if is_sparse(matrix) else n_rows * n_labels for matrix in (truth, scores))
     step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
-    stored = [  # as no scores either: cells of dense ones that are 0 are left out
+    stored = [  # zeros in dense arrays are left out, as if they were not stored
         Csr(matrix.indptr, matrix.indices, matrix.data, are_scores=False)
         if is_sparse(matrix)
         else Dense(matrix, are_scores=False)
@@ -231,7 +231,7 @@ def iterate_cells(truth: Any, scores: Any) -> Iterator[Any]:
     for rows, true, scored in iterate_rows(truth, scores):
         shape = rows.stop - rows.start, scores.shape[1]
         imaginary = np.zeros(scored.values.size, dtype=np.complex128)
-        imaginary.imag = scored.values  # a product with 1j would make NaN of infinity
+        imaginary.imag = scored.values  # multiplying infinity by 1j would give NaN
         shifted = sparse.csr_matrix((imaginary, scored.indices, scored.indptr), shape=shape)
         cells = (sparse.csr_matrix((true.values, true.indices, true.indptr), shape=shape) + shifted).tocsr()
         cells.sort_indices()

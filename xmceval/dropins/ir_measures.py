@@ -1,4 +1,4 @@
-"""Metrics as measures of ir_measures, which PyTerrier accepts too; ir_measures is imported only on request."""
+"""Metrics as measures of ir_measures, which PyTerrier also accepts; ir_measures is imported only on request."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ CUTOFF = "cutoff"
 def measure(metric: str, **options: Any) -> ir_measures.Measure:
     """Return a metric as a measure of ir_measures, for its ``calc``, ``iter_calc`` and the experiments of PyTerrier.
 
-    A query has the value that the metric has in that row. Of a ratio of sums, such as PSP, it has its numerator divided
-    by the mean of the denominators, so that the mean over queries is the metric. Queries of the judgments that a run
-    lacks count 0, queries that a metric leaves out are NaN and not in the mean, and documents with the same score are
-    in the order of trec_eval.
+    The value of a query is that of the metric in its row. For a ratio of sums, such as PSP, it is the numerator
+    divided by the mean of the denominators, so that the mean over queries is the metric. Judged queries that a
+    run lacks count 0, queries that a metric leaves out are NaN and not in the mean, and documents with equal
+    scores are ordered as in trec_eval.
 
     Parameters
     ----------
     metric : str
-        A metric that has values of rows, with or without a cutoff: ``"PSP@5"``, ``"nDCG(gain=exp)@10"``, ``"RR"``.
+        A metric with per-row values, with or without a cutoff: ``"PSP@5"``, ``"nDCG(gain=exp)@10"``, ``"RR"``.
         ``measure("PSP") @ 5`` is the same as the first.
     **options
-        As of `score`, such as ``train``, ``a``, ``b``, ``inverse_propensities``.
+        Options of `score`, such as ``train``, ``a``, ``b``, ``inverse_propensities``.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
     params: dict[str, ir_measures.ParamInfo] = {name: ir_measures.ParamInfo() for name in options}
     if taken.metric.cutoff != "none":
         params[CUTOFF] = ir_measures.ParamInfo(dtype=int, required=taken.metric.cutoff == "required")
-    name = taken.head if CUTOFF in params else taken.name  # of R@n and IPrec@0.5, what follows the @ is no cutoff
+    name = taken.head if CUTOFF in params else taken.name  # in R@n and IPrec@0.5, the text after @ is no cutoff
     body = {"NAME": name, "__name__": name, "SUPPORTED_PARAMS": params}
     made: ir_measures.Measure = type("Measure", (_Measure,), body)(**options)
     return made @ taken.k if "@" in metric and taken.k is not None else made
@@ -70,7 +70,7 @@ class _Measure(ir_measures.Measure):
     """A metric whose parameters are its cutoff and the options of `score`."""
 
     def runtime_impl(self, qrels: Any, run: Any) -> Iterator[ir_measures.Metric]:
-        """Yield the values of all queries in the judgments, as the provider of measures that users define asks."""
+        """Yield the values of all judged queries, as ir_measures expects of user-defined measures."""
         name, options = self.NAME, dict(self.params)
         if CUTOFF in self.SUPPORTED_PARAMS:
             name = f"{name}@{options.pop(CUTOFF, 'all')}"
@@ -86,7 +86,7 @@ class _Measure(ir_measures.Measure):
 
 
 class _MeanOfKnown(ir_measures.MeanAgg):
-    """The mean without NaN."""
+    """The mean over values that are not NaN."""
 
     def add(self, value: float) -> None:
         if not math.isnan(value):

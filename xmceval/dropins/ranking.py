@@ -26,7 +26,7 @@ from xmceval.rows.matrices.source import is_sparse
 from xmceval.scoring.tasks.curves import sort_by_score
 from xmceval.scoring.tasks.wholerow import working_space
 
-MOST_RANKS = 1 << 26  # whose sums of discounts are kept
+MOST_RANKS = 1 << 26  # ranks for which the sums of discounts are kept
 
 
 def label_ranking_average_precision_score(
@@ -34,15 +34,15 @@ def label_ranking_average_precision_score(
 ) -> float:
     """Compute label ranking average precision (LRAP), as scikit-learn does.
 
-    A row's value is the mean over its true labels of (true labels at this rank or above) / rank. Tied labels have their
-    worst rank; a row in which no label or every label is true counts 1.
+    The value of a row is the mean over its true labels of (number of true labels at this rank or above) / rank.
+    Tied labels get their worst rank; a row in which no label or every label is true counts 1.
 
     Parameters
     ----------
     y_true : sparse matrix or array [n_rows, n_labels]
         The truth as an indicator.
     y_score : sparse matrix or array [n_rows, n_labels]
-        Scores; 0 where a sparse matrix stores none, as in a dense copy, which is never made.
+        Scores; 0 where a sparse matrix stores none. No dense copy is made.
     sample_weight : array [n_rows], optional
         Weights of the rows.
 
@@ -53,11 +53,12 @@ def label_ranking_average_precision_score(
     Raises
     ------
     DataError
-        A truth that is no indicator, scores that are not finite, different shapes, or weights that sum to zero.
+        A truth that is not an indicator, scores that are not finite, different shapes, or weights that sum to
+        zero.
 
     See Also
     --------
-    score : The metric ``LRAP``, of files too, with an interval.
+    score : The metric ``LRAP``, also for files, with an interval.
     coverage_error, label_ranking_loss, average_precision_score
 
     Examples
@@ -69,7 +70,7 @@ def label_ranking_average_precision_score(
 
 
 def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 for a row without any.
+    """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 if none is true.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: Ar
     Returns
     -------
     float
-        From 0 to the number of labels; less is better.
+        From 0 to the number of labels; lower is better.
 
     See Also
     --------
@@ -104,7 +105,7 @@ def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight
     Returns
     -------
     float
-        From 0 to 1; less is better.
+        From 0 to 1; lower is better.
 
     See Also
     --------
@@ -133,7 +134,7 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
             tuple(true),
             tuple(scored),
             truth.shape[1],
-            True,  # unscored labels have 0
+            True,  # unscored labels have score 0
             False,  # no row is dropped
             specs,
             no_numbers,
@@ -170,8 +171,8 @@ def dcg_score(
     sample_weight : array [n_rows], optional
         Weights of the rows.
     ignore_ties : bool
-        Order equal scores by label, the larger first, instead of averaging over all their orders. Scikit-learn leaves
-        that order open: where scores are tied its value may differ.
+        Order equal scores by label, the larger first, instead of averaging over all their orders. Scikit-learn
+        does not define that order, so that its value may differ if scores are tied.
 
     Returns
     -------
@@ -180,14 +181,14 @@ def dcg_score(
     Raises
     ------
     DataError
-        Matrices that are not finite, of different shapes, or with only one column.
+        Matrices that are not finite, differ in shape, or have only one column.
     UsageError
-        A parameter that is wrong.
+        An invalid parameter.
 
     See Also
     --------
     ndcg_score
-    score : The metric ``DCG``, of files too, with an interval.
+    score : The metric ``DCG``, also for files, with an interval.
 
     Examples
     --------
@@ -226,13 +227,13 @@ def ndcg_score(
     Raises
     ------
     DataError
-        Matrices that are not finite, of different shapes, or with only one column; a gain below 0.
+        Matrices that are not finite, differ in shape, or have only one column; a negative gain.
     UsageError
-        A parameter that is wrong.
+        An invalid parameter.
 
     See Also
     --------
-    ndcg_at_k : With scores that are not stored below all others.
+    ndcg_at_k : Ranks labels without a stored score below all others.
     dcg_score
 
     Examples
@@ -263,7 +264,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
 
 
 def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
-    """Return the sums of the first 0, 1, 2 ... discounts, up to rank k."""
+    """Return the cumulative sums of 0, 1, 2, ... discounts, up to rank k."""
     depth = n_labels if k is None else min(n_labels, int(k))
     if depth > MOST_RANKS:
         raise DataError(
@@ -277,7 +278,7 @@ def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
 def _compute_dcg(
     gains: Any, scores: Any, discounts: Float64, ignore_ties: bool, best: Float64 | None = None
 ) -> Float64:
-    """Return each row's DCG, from the numbers of labels above each gain; `best` becomes the highest it could reach."""
+    """Return the DCG of each row from the number of labels above each gain; write the ideal DCG into `best`."""
     values, scratch = np.empty(gains.shape[0]), Scratch()
     for rows, gained, scored in iterate_rows(gains, scores):
         space = working_space(scratch.array, gained, scored)

@@ -69,24 +69,32 @@ def expected_sums(values, weights):
     return found
 
 
-def none_kept(values):
-    """Extremes that keep no row."""
-    return np.full((values.shape[1], 2, KEPT, 2), np.inf)
+def no_rows(values, least=-np.inf):
+    """Extremes without any row; nothing is above a `least` of infinity."""
+    return np.full((values.shape[1], 2, KEPT, 2), least)
 
 
 def no_sums(values):
     return np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
 
 
-def first_refused(values, sums=None):
+def first_refused(values, sums=None, weights=(), extremes=None):
     """Add rows; return the first one that is out of range, or -1."""
-    return add_values(values, np.empty(0), no_sums(values) if sums is None else sums, none_kept(values))
+    sums = no_sums(values) if sums is None else sums
+    extremes = no_rows(values, np.inf) if extremes is None else extremes
+    return add_values(values, np.array(weights, dtype=np.float64), sums, extremes)
 
 
 def added(values, weights=(), sums=None):
     sums = no_sums(values) if sums is None else sums
-    assert add_values(values, np.array(weights, dtype=np.float64), sums, none_kept(values)) == -1
+    assert first_refused(values, sums, weights) == -1
     return sums.tolist()
+
+
+def kept(values, weights, extremes=None):
+    extremes = no_rows(values) if extremes is None else extremes
+    assert first_refused(values, None, weights, extremes) == -1
+    return extremes
 
 
 @st.composite
@@ -104,6 +112,7 @@ any_size = small | st.sampled_from(LARGE + [-x for x in LARGE])
 
 
 usual = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+coarse = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("numbers", [small, any_size, usual], ids=["small", "of any size", "usual"])
@@ -114,59 +123,57 @@ def test_values_of_many_rows_are_added_exactly(numbers, data):
     assert added(values, weights) == expected_sums(values, weights)
 
 
-@pytest.mark.parametrize("x", [*SMALL, *LARGE, 13.463181841234, -0.07])
 @pytest.mark.parametrize("n_rows", LENGTHS)
-def test_the_same_value_many_times_is_added_exactly(x, n_rows):
+def test_the_same_value_many_times_is_added_exactly(n_rows):
     # The sums of digits become as large as they can.
-    values = np.full((n_rows, 1, SLOTS), x)
-    assert added(values) == expected_sums(values, ())
+    for x in [*SMALL, *LARGE, 13.463181841234, -0.07]:
+        values = np.full((n_rows, 1, SLOTS), x)
+        assert added(values) == expected_sums(values, ())
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-9, 1.0, 3.0, 5.0, 1e3, 1e6, 2.0**40])
 def test_values_of_any_scale_are_added_exactly_in_any_order_and_parts(rng, scale):
-    values, weights = (
-        scale * rng.random((60 if config.DISABLE_JIT else 2000, 1, SLOTS)),
-        rng.random(60 if config.DISABLE_JIT else 2000),
-    )
+    n_rows = 60 if config.DISABLE_JIT else 2000
+    values, weights = scale * rng.random((n_rows, 1, SLOTS)), rng.random(n_rows)
     for weight in ((), weights):
         assert added(values, weight) == expected_sums(values, weight)
-    assert added(values[rng.permutation(len(values))]) == added(values)
+    assert added(values[rng.permutation(n_rows)]) == added(values)
     assert added(values[30:], sums=np.array(added(values[:30]))) == added(values)
 
 
 ODD = [-1.0, -0.25, -1e-18, -3.5, -(2.0**40), -(2.0**70), 0.0, 2.0**-60, 4.0, 2.0**60, 2.0**80]
 
 
-@pytest.mark.parametrize(("x", "slot"), [*((0.7, slot) for slot in range(SLOTS)), *((x, SLOTS - 1) for x in ODD)])
 @pytest.mark.parametrize("n_rows", LENGTHS)
-def test_one_value_of_any_sign_and_size_is_added_in_every_row(x, slot, n_rows):
-    for row in {0, n_rows // 2, n_rows - 1}:
-        values = np.zeros((n_rows, 3, SLOTS))
-        values[row, 1, slot] = x
-        assert added(values) == expected_sums(values, ())
+def test_one_value_of_any_sign_and_size_is_added_in_every_row(n_rows):
+    for x, slot in [*((0.7, slot) for slot in range(SLOTS)), *((x, SLOTS - 1) for x in ODD)]:
+        for row in {0, n_rows // 2, n_rows - 1}:
+            values = np.zeros((n_rows, 3, SLOTS))
+            values[row, 1, slot] = x
+            assert added(values) == expected_sums(values, ())
 
 
 def test_many_outputs_are_added_some_rows_at_a_time(rng):
-    values = rng.random((300 if not config.DISABLE_JIT else 20, 1000 if not config.DISABLE_JIT else 10, SLOTS))
+    values = rng.random((*((20, 10) if config.DISABLE_JIT else (300, 1000)), SLOTS))
     alone = [added(np.ascontiguousarray(values[:, [o]]))[0] for o in range(0, values.shape[1], 9)]
     assert added(values)[::9] == alone
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 2.0**61, 1e30, 1e200, -1e200])
-@pytest.mark.parametrize("slot", range(SLOTS))
 @pytest.mark.parametrize("n_rows", LENGTHS)
-def test_the_first_row_out_of_range_is_returned(wrong, slot, n_rows):
-    values = np.full((n_rows, 3, SLOTS), 0.5)
+def test_the_first_row_out_of_range_is_returned(wrong, n_rows):
     first, later = n_rows // 2, n_rows - 1
-    for o, row in ((2, first), (0, later), (1, later)):
-        values[row, o, slot] = wrong
-    is_in_range = abs(wrong) <= 2.0**80
-    # In slots above 1, only products are out of range.
-    assert first_refused(values) == (-1 if slot > 1 and is_in_range else first)
+    for slot in range(SLOTS):
+        values = np.full((n_rows, 3, SLOTS), 0.5)
+        for o, row in ((2, first), (0, later), (1, later)):
+            values[row, o, slot] = wrong
+        # In slots above 1, only products are out of range.
+        assert first_refused(values) == (-1 if slot > 1 and abs(wrong) <= 2.0**80 else first)
 
 
 def test_a_sum_that_leaves_the_words_is_noticed():
-    values, sums = np.full((1 << 7, 1, SLOTS), 2.0**57), np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
+    values = np.full((1 << 7, 1, SLOTS), 2.0**57)
+    sums = no_sums(values)
     assert first_refused(values[:100], sums) == -1
     assert first_refused(values, sums) == 27
 
@@ -180,16 +187,6 @@ def test_sums_that_are_almost_full_are_added_to_row_by_row(m):
         assert first_refused(values, sums) == row
 
 
-def kept(values, weights, extremes=None):
-    extremes = no_rows(values) if extremes is None else extremes
-    assert add_values(values, np.array(weights, dtype=np.float64), no_sums(values), extremes) == -1
-    return extremes
-
-
-def no_rows(values):
-    return np.full((values.shape[1], 2, KEPT, 2), -np.inf)
-
-
 def expected_extremes(values, weights):
     """The rows that gain most, and those that lose most; of equal ones those of which the other number is least."""
     found = no_rows(values)
@@ -201,9 +198,6 @@ def expected_extremes(values, weights):
             first = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:KEPT]
             found[output, side, : len(first)] = first
     return found
-
-
-coarse = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
 
 
 @EXAMPLES

@@ -182,7 +182,8 @@ LABEL_ENTRIES = (
         note="of=recommended counts the labels of the divisor that are predicted in some instance, true there or not: "
         "with over=all it is ItemCoverage in RecBole and catalog_coverage in Recommenders; over= is the set of labels "
         "of the divisor: truth (true in some instance: napkinXC), all (xCOLUMNs), or ideal "
-        "(within the cutoff of some ideal ranking by inverse propensity: the original MATLAB scripts)",
+        "(within the cutoff of some ideal ranking by inverse propensity: the original MATLAB scripts); "
+        "over=ideal exceeds 1 where labels of equal propensities are hit that are in no such ranking",
     ),
 )
 

@@ -12,7 +12,7 @@ from xmceval.cli import options
 from xmceval.cli.inputs import executor_of, watch
 from xmceval.cli.messages import enforced, long_work, refuse_doubts, say, say_written, warn
 from xmceval.cli.outputs import check_plots
-from xmceval.errors import UsageError, counted
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.report.pictures import save
 from xmceval.report.renderable import render
@@ -52,6 +52,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
     if to_path(file).is_dir():
         meant = f"{file}/{FILE_NAME}" if to_path(f"{file}/{FILE_NAME}").exists() else f"--init {file}"
         raise UsageError(f"{file}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
+    if file == FILE_NAME and not to_path(file).exists():
+        raise DataError(f"{file}: no such file (hint: xmceval benchmark --init . writes one)")
     layout = options.take_layout(arguments, form)
     plots = [arguments["plot"]] if arguments["plot"] else []
     check_plots(plots, [], force=arguments["force"], inputs=[file])

@@ -58,6 +58,10 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     """Find the inputs of a command."""
     from xmceval.scoring.setup.truth import System
 
+    for text in arguments["preds"]:
+        if re.fullmatch(r"@[\d,]+", text) and not Path(text[1:]).exists():
+            metrics = " ".join(arguments["metrics"] or ["P"])
+            raise UsageError(f"{text}: no such list of files (hint: of cutoffs pass -m {metrics}{','}{text[1:]})")
     names, paths = name_systems(arguments["preds"])
     _refuse_expanded(arguments["truth"], arguments["preds"])
     systems = [*map(System, paths, names)]

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 import click
@@ -181,11 +181,25 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     return Layout.of(arguments, **terminal())
 
 
+class _Form(click.Choice):  # type: ignore[type-arg]
+    """The forms of the output; the message about another word names one for the file that is meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a form."""
+        endings = {".txt": "table", ".tex": "latex", ".htm": "html"} | {f".{form}": form for form in self.choices}
+        form = endings.get(PurePath(value).suffix)
+        if form in self.choices:
+            self.fail(f"{value!r} is no form of output (hint: -o {form} > {value})", param, ctx)
+        if "html" in value and ctx is not None and any(option.name == "page" for option in ctx.command.params):
+            self.fail(f"{value!r} is no form of output (hint: --page FILE.html)", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def form_option(forms: Sequence[str], more: str = "") -> Callable[[Function], Function]:
     """Make the option for the form of the output; `more` continues its help."""
     return option(
         *("-o", "--output-format", "form"),
-        type=click.Choice(list(forms)),
+        type=_Form(list(forms)),
         default="table",
         show_default=True,
         metavar="FORM",

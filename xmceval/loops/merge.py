@@ -13,9 +13,10 @@ from xmceval.api.score import finish_state
 from xmceval.errors import DataError, Doubt, UsageError, argument, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import check_output, write_output
-from xmceval.files.shards import check_files, natural_key
+from xmceval.files.shards import check_files, find_shards, natural_key
 from xmceval.loops.evaluator import Evaluator
 from xmceval.report.result import Result
+from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.state import State, check_shards
 from xmceval.scoring.state_file import load_state, pack_state
 
@@ -23,7 +24,7 @@ MOST_NAMED = 5  # of missing shards
 
 
 def merge(
-    states: Iterable[str | Path | Evaluator],
+    states: str | Path | Iterable[str | Path | Evaluator],
     *,
     name: str | None = None,
     save_state: str | Path | None = None,
@@ -33,8 +34,9 @@ def merge(
 
     Parameters
     ----------
-    states : iterable of path or Evaluator
+    states : iterable of path or Evaluator, or str
         Files of ``score(..., save_state=)``, of ``xmceval score --save-state`` or of ``Evaluator.save``; at least one.
+        A pattern such as ``"*.state.npz"`` stands for the files that match.
     name : str, optional
         Of the system; default the names that it had.
     save_state : path, optional
@@ -75,9 +77,13 @@ def merge(
     >>> merge([first, second])["P@1"]
     0.5
     """
-    if isinstance(states, (str, Path, Evaluator)):
-        raise UsageError("states must be a list of paths or Evaluators, got only one")
-    result = merge_states(list(states), name=name, save_state=save_state, force=force)
+    found = find_shards(states) if isinstance(states, (str, Path)) else states
+    if isinstance(found, (str, Path, Evaluator)):
+        hint = " (hint: pass a list, or a pattern such as '*.state.npz')"
+        raise UsageError(f"states must be a list of paths or Evaluators, got only one{hint}")
+    result = merge_states(
+        list(parts_of(found) if isinstance(found, Shards) else found), name=name, save_state=save_state, force=force
+    )
     warn(result.doubts)
     return result
 

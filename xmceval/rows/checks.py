@@ -7,8 +7,10 @@ import numpy as np
 from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import checks as kernels
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
+from xmceval.rows.readings import PADDINGS
 from xmceval.rows.width import Width
 
+SWAPPED = "are truth and predictions swapped?"
 HALVES = "hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or only those of 4 and more"
 LARGEST_GRADE = 2.0**40
 LARGEST_EXPONENT = 40.0  # the largest grade where gains are 2^grade - 1
@@ -77,9 +79,13 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
     doubt = ""
     if code == kernels.FRACTION:
         are_ratings = rows.values[entry] > 1 and 2 * rows.values[entry] % 1 == 0
-        doubt = HALVES if are_ratings else "are truth and predictions swapped?"
+        doubt = HALVES if are_ratings else SWAPPED
     if code == kernels.NEGATIVE and rows.values[max(entry, 0)] == -1:
         doubt = "does -1 mean false? then pass 0"
+    elif code == kernels.NEGATIVE and rows.values[max(entry, 0)] % 1:
+        doubt = SWAPPED
+    if label == PADDINGS[1]:
+        doubt = "hint: drop the padding"
     return Fault(block.first_row + row, f"{place}: {problem}", doubt)
 
 

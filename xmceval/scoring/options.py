@@ -76,6 +76,12 @@ class Spec:
         """Return the value of a float, which may be in an array or a tensor without dimensions."""
         number = value.item() if getattr(value, "ndim", None) == 0 else value
         if not isinstance(number, Number) or isinstance(number, complex):
+            n_values = len(value) if isinstance(value, list) or getattr(value, "ndim", 0) == 1 else 1
+            if name == "threshold" and n_values > 2:
+                raise UsageError(
+                    f"threshold must be a number, got {n_values:,} (hint: of one per label drop the scores below "
+                    "them, see the recipe for a threshold for each label in the guide recipes.md)"
+                )
             raise UsageError(f"{argument(name)} must be a number, got {value!r}")
         return float(number)  # type: ignore[arg-type]
 

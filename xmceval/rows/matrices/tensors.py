@@ -264,7 +264,7 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
         ) from error
     except (TypeError, RuntimeError) as error:
         raise DataError(
-            f"{name}: a {type(values).__name__} cannot be read as an array (hint: pass one of numpy)"
+            f"{name}: a {type(values).__name__} cannot be read as an array (hint: pass an array of numpy)"
         ) from error
 
 

@@ -137,7 +137,9 @@ class OpenedTruth:
         """
         if executor is not None:
             if not isinstance(executor, Executor):
-                raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}")
+                hint = " (hint: pass client.get_executor())" if hasattr(executor, "get_executor") else ""
+                kind = type(executor).__name__
+                raise UsageError(f"executor must be a concurrent.futures.Executor, got {kind}{hint}")
             options.refuse_groups(argument("executor"), "score files in one process")
         name = input_name(y_true)
         y_true = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true

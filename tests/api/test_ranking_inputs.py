@@ -272,6 +272,8 @@ def test_default_metrics_of_queries_are_those_of_search_and_take_the_cutoffs_and
         f"{name}@{k}" for name in ("nDCG", "AP", "RR", "R") for k in (1, 5)
     ]
     assert list(xmceval.score(QRELS, RUN, ties="expected")) == ["nDCG@10", "RR@10", "R@100"]
+    asked = xmceval.score({"q": {"0": 1}}, {"q": {"0": 1.0}}, k=1, inverse_propensities=[2.0])
+    assert list(asked) == ["P@1", "nDCG@1", "PSP@1", "PSnDCG@1"]
     assert "f1_score" in xmceval.score(QRELS, RUN, threshold=0.5, n_labels=4)
     for truth in ({query: set(documents) for query, documents in QRELS.items()}, write_qrels("q.txt", QRELS)):
         results = xmceval.score_all(truth, {"a": RUN, "b": RUN})

@@ -117,8 +117,9 @@ def score(
         Cutoffs for metrics that do not name their own; as text such as ``"1,3,5"`` or ``"1-5"``. Default 1, 3
         and 5, and the whole list for AP, RR, RBP and ERR.
     metrics : str or iterable of str
-        Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG, and where rows are
-        queries nDCG@10, AP, RR@10 and R@100, or with `k` nDCG, AP, RR and R at these cutoffs. See ``METRICS``.
+        Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. Where rows are queries,
+        and no propensities are passed, nDCG@10, AP, RR@10 and R@100, or with `k` nDCG, AP, RR and R at these cutoffs.
+        See ``METRICS``.
     train : like y_true, optional
         Training labels; propensities are estimated from their frequencies.
     counts, n_train : array of int or path, int, optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE, Testing
@@ -87,7 +87,7 @@ class Difference(Displayed):
     error: float | None = None
     degrees: float | None = None
     n_differing: int | None = None
-    nouns: Nouns = OF_LABELS
+    nouns: Nouns = field(default=OF_LABELS, compare=False)  # a CSV of values of rows has none
 
     @property
     def key(self) -> Key:

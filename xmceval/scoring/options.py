@@ -375,8 +375,11 @@ class Options:
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
 
     def for_queries(self) -> Options:
-        """Return the options with the default metrics of queries; where cutoffs were passed, each metric has these."""
-        if self.metrics is not None or self.threshold is not None:
+        """Return the options with the default metrics of queries; where cutoffs were passed, each metric has these.
+
+        A threshold, or a source of propensities, asks for the default metrics of labels.
+        """
+        if self.metrics is not None or self.threshold is not None or self.sources:
             return self
         heads = [name.partition("@")[0] for name in QUERY_NAMES]
         measures = parse(QUERY_NAMES if self.k is None else heads, self.cutoffs)

@@ -290,10 +290,11 @@ def test_a_system_that_decides_nothing_is_not_tested(made):
     assert any("for precision_score: a system has nothing to divide by" in fact for fact in found.facts)
 
 
-def test_a_matrix_that_is_two_systems_is_reported():
+@pytest.mark.parametrize("function", [xmceval.compare, xmceval.score_all])
+def test_a_matrix_that_is_two_systems_is_reported(function):
     same, other = np.eye(6)[::-1].copy(), np.eye(6)[::-1].copy()
     with pytest.warns(
         xmceval.XmcevalWarning, match=r"^a and c are the same matrix: they tie on every instance$"
     ) as caught:
-        xmceval.compare(np.eye(6), {"a": same, "b": other, "c": same}, metrics="P", k=1)
+        function(np.eye(6), {"a": same, "b": other, "c": same}, metrics="P", k=1)
     assert len(caught) == 1

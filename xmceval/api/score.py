@@ -26,7 +26,7 @@ from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
 from xmceval.scoring.setup.inputs import find_scores
 from xmceval.scoring.setup.setup import OpenedSystem
-from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
+from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems, doubt_same_scores
 from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.totals import Totals
 
@@ -385,6 +385,9 @@ def score_systems(
     progress: Progress | None = None,
 ) -> tuple[Result, ...]:
     """Score systems on an opened truth, reading it once; `check_saving` has checked the outputs."""
+    setup = truth.setup
+    warnings = *setup.warnings, *doubt_same_scores(systems, setup.nouns.row)
+    truth = replace(truth, setup=replace(setup, warnings=warnings))
     opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
     if not holds_rows and save_state is None:
         return finish_states(truth, score_opened(truth, opened, progress=progress))

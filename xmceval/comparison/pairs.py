@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.setup.truth import System, are_runs
+from xmceval.scoring.setup.truth import System, are_runs, doubt_same_scores
 
 FEWEST = 3  # runs per system that make the run the unit of a test
 
@@ -116,9 +116,8 @@ class Systems:
         untested = Comparison(results, (), self.testing, runs=tuple(with_runs))
         systems = [*untested.systems.values()]  # means for systems with several runs
         differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, of_runs)
-        same_files = _warn_of_files(
-            [self.scores[runs[0]] for runs in self.runs if len(runs) == 1], results[0].nouns.row
-        )
+        singles = [self.scores[runs[0]] for runs in self.runs if len(runs) == 1]
+        same_files = doubt_same_scores(singles, results[0].nouns.row)
         return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
 
 
@@ -136,18 +135,6 @@ def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[
         return f"{whole} and {part} are not compared: {part} is one of the runs of {whole}", False
     shared = counted(n_shared, "run")
     return Doubt(f"{' and '.join(names)} share {shared}, but their test assumes independent runs"), True
-
-
-def _warn_of_files(systems: Sequence[System], noun: str) -> Iterator[str]:
-    """Warn of files or matrices that are passed as several systems; `noun` is that of a row."""
-    seen: dict[tuple[Path | int, ...], str] = {}
-    for system in systems:
-        keys = identify(find_shards(system.y_score))
-        if keys in seen:
-            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
-            same = one if len(keys) == 1 else several
-            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every {noun}")
-        seen[keys] = str(system.name)
 
 
 def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, counted, listed
+from xmceval.files.arrays.pairs import identify
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
@@ -93,6 +94,18 @@ def are_runs(y_score: Any) -> bool:
         )
         and not is_pair(y_score, "y_score")
     )
+
+
+def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
+    """Doubt files or matrices that are passed as several systems; `noun` is that of a row."""
+    seen: dict[tuple[Path | int, ...], str] = {}
+    for system in systems if len(systems) > 1 else ():
+        keys = identify(system.input)
+        if keys in seen:
+            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
+            same = one if len(keys) == 1 else several
+            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every {noun}")
+        seen[keys] = str(system.name)
 
 
 def check_systems(systems: object) -> None:

@@ -69,6 +69,6 @@ class Outcome:
     version: str = VERSION
 
     def count_cells(self) -> dict[str, int]:
-        """Count the cells (a system on a data set) by status."""
+        """Return how many cells (a system on a data set) have each status."""
         statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
         return {status: statuses.count(status) for status in STATUSES}

@@ -30,6 +30,7 @@ COMMANDS = {
     "inspect-broken": ["inspect", "broken.txt", "truth.txt"],
     "inspect-two": ["inspect", "truth.txt", "scores.txt"],
     "inspect-sample": ["inspect", str(SAMPLE / "tst_X_Y.txt"), str(SAMPLE / "model_b.txt")],
+    "inspect-verbose": ["inspect", str(SAMPLE / "tst_X_Y.txt"), str(SAMPLE / "model_b.txt"), "-v"],
     "inspect-json": ["inspect", "truth.txt", "scores.txt", "-o", "json"],
     "score": ["score", "truth.txt", "scores.txt", "-k", "1,3", "--train", "truth.txt", "--ceiling"],
     "score-many": ["score", "truth.txt", "scores.txt", "-k", "1,2", "--train", "truth.txt", "-m", MANY, *THRESHOLD],

@@ -91,7 +91,7 @@ def test_inspect_compares_what_comes_once(which, way, monkeypatch):
     report = xmceval.inspect(files)
     assert report.is_sound
     assert report.pairs[0].precision is not None
-    assert "copied to a temporary file" in str(report)
+    assert "copied to a temporary file" in report.to_text(verbose=True)
 
 
 def test_a_truth_from_a_pipe_is_recognised_where_predictions_were_tried_first(monkeypatch):

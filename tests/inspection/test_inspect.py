@@ -39,7 +39,7 @@ def warnings_of(run, *words):
 
 def test_the_report_of_a_file_is_as_it_was_approved(tmp_path, run):
     (tmp_path / "t.txt").write_text(TRUTH)
-    code, out, _ = run("inspect", "t.txt")
+    code, out, _ = run("inspect", "t.txt", "-v")
     assert code == 0
     check(__file__, "truth.txt", out)
 
@@ -99,10 +99,11 @@ def test_shifted_labels_and_shuffled_rows_do_not_belong_together(made, rng, run,
     assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
     assert pair["mistakes"][0].endswith(question)
     code, out, _ = run("inspect", "t.txt", "q.txt")
+    truth, scores, *lines = out.splitlines()
     assert code == 1
-    assert out.startswith(
-        f"t.txt: valid\nq.txt: valid\nt.txt and q.txt: do not belong together\n  error: {pair['mistakes'][0]}\n\n"
-    )
+    assert truth.startswith("t.txt: valid: 400 rows, 60 labels, ")
+    assert scores.startswith("q.txt: valid: 400 rows, 60 labels, ")
+    assert lines[:2] == ["t.txt and q.txt: do not belong together", f"  error: {pair['mistakes'][0]}"]
 
 
 def test_score_and_inspect_find_the_same_mistakes(made, rng):
@@ -259,7 +260,7 @@ def test_real_files_are_sound_and_belong_together(realdata, run):
 
 def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, run):
     (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
-    code, out, _ = run("inspect", "js")
+    code, out, _ = run("inspect", "js", "-v")
     assert code == 1
     lines = out.splitlines()
     assert lines[0] == "js: not valid, score refuses it"
@@ -269,7 +270,7 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, run):
 
 def test_what_cannot_be_parsed_has_no_statistics(tmp_path, run):
     (tmp_path / "bad").write_text("0:1 x\n")
-    code, out, _ = run("inspect", "bad")
+    code, out, _ = run("inspect", "bad", "-v")
     assert code == 1
     assert "no row could be read" in out
     assert "empty" not in out
@@ -310,8 +311,8 @@ def test_the_same_file_twice_is_reported(made, run):
 def test_ranks_are_not_called_values(tmp_path, run):
     (tmp_path / "l").write_text("0,1,2\n1,2\n3\n")
     words = "no values: ranks from 1 to 3, the highest for the first label of a row"
-    assert words in run("inspect", "l", "--as", "scores")[1]
-    out = run("inspect", "l")[1]
+    assert words in run("inspect", "l", "--as", "scores", "-v")[1]
+    out = run("inspect", "l", "-v")[1]
     assert "read as truth: lists can be truth or predictions, and none has more than 10 labels" in out
     assert "no values: each label of a list counts 1" in out
     assert "best first" not in out
@@ -329,14 +330,18 @@ def test_files_and_pairs_are_values(made):
     result = xmceval.score("t.txt", "p.txt", k=[1, 5], metrics="P")
     assert (pair.precision_at_1, pair.precision) == (result["P@1"], result["P@5"])
     assert report.is_sound
-    assert str(report).splitlines()[2] == "t.txt and p.txt: no problems found"
-    assert str(report).splitlines()[-2] == "t.txt and p.txt"
+    lines = str(report).splitlines()
+    assert lines[2].startswith(f"they fit: P@1 {result['P@1']:.2%} (rows in random order ")
+    assert report.to_text(verbose=True).splitlines()[: len(lines)] == lines
+    assert report.to_text(verbose=True).splitlines()[-2] == "t.txt and p.txt"
 
 
 def test_the_command_prints_what_the_function_returns(made, run):
     report = xmceval.inspect(["t.txt", "p.txt"], train="t.txt")
-    assert run("inspect", "t.txt", "p.txt", "--train", "t.txt")[:2] == (0, str(report))
-    assert run("inspect", "t.txt", "p.txt", "--train", "t.txt", "-o", "json")[:2] == (0, report.to_json())
+    words = "inspect", "t.txt", "p.txt", "--train", "t.txt"
+    assert run(*words)[:2] == (0, str(report)) == (0, report.to_text())
+    assert run(*words, "-v")[:2] == (0, report.to_text(verbose=True))
+    assert run(*words, "-o", "json")[:2] == (0, report.to_json())
 
 
 def test_one_path_and_an_array_of_filter_pairs_are_accepted(made):
@@ -368,11 +373,15 @@ def test_names_of_labels_are_their_number(tmp_path):
     (tmp_path / "t").write_text("a b\nc\n")
     (file,) = xmceval.inspect("t", labels="names").files
     assert (file.n_labels, file.largest_label) == (4, 2)
-    assert "2 rows · 4 labels (as given) · 3 entries" in str(xmceval.inspect("t", labels="names"))
+    assert "2 rows · 4 labels (as given) · 3 entries" in _details("t", labels="names")
     (tmp_path / "p").write_text("0:0.5\n1:0.5\n")
     (pair,) = xmceval.inspect(["t", "p"], labels="names", train="t").pairs
     assert pair.warnings == ("t has as many rows and entries as the training labels: is it the training set?",)
-    assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in str(xmceval.inspect(_lists("0\n2\n")))
+    assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in _details(_lists("0\n2\n"))
+
+
+def _details(path, **options):
+    return xmceval.inspect(path, **options).to_text(verbose=True)
 
 
 def _lists(text):
@@ -386,7 +395,63 @@ def test_a_file_that_is_not_sound_is_not_compared(made):
         file.write("400 60\n" + "0:nan\n" * 400)
     report = xmceval.inspect(["t.txt", "bad.txt"])
     assert not report.is_sound
-    assert "\nt.txt and bad.txt: not compared, as one of the files is not valid\n\n" in str(report)
+    assert "\nt.txt and bad.txt: not compared, as one of the files is not valid\n" in str(report)
+
+
+def test_two_valid_files_take_four_lines(tmp_path):
+    (tmp_path / "t").write_text(TRUTH)
+    (tmp_path / "p").write_text(SCORES)
+    assert str(xmceval.inspect(["t", "p"])).splitlines() == [
+        "t: valid: 4 rows, 6 labels, 5 true labels; XMLRepository text",
+        "p: valid: 4 rows, 6 labels, 6 predictions; XMLRepository text, scores from -0.5 to 0.9",
+        "t and p: no problems found: P@1 25.00% (rows in random order 12.50%, labels shifted by one 0.00%)",
+        "1 row without a true label · 1 row without predictions · 1 row with equal scores · 1 stored zero",
+    ]
+
+
+def test_several_files_of_a_kind_are_named_with_what_may_surprise(made):
+    write_matrix("q.txt", np.where(made[1] > 1, np.inf, made[1]))
+    lines = str(xmceval.inspect(["t.txt", "p.txt", "q.txt"])).splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        *("t.txt", "p.txt", "q.txt", "t.txt and p.txt fit", "t.txt and q.txt fit"),
+        *("t.txt", "q.txt"),
+    ]
+    n_infinite = np.count_nonzero(made[1] > 1)
+    assert lines[-1].endswith(f"rows with equal scores · {n_infinite} infinite")
+
+
+def test_p_at_1_is_compared_with_rows_in_random_order_and_shifted_labels(rng):
+    """In 1,200 rows, of which the first 1,000 are looked at."""
+    truth = (rng.random((1200, 20)) < 0.1).astype(float)
+    scores = np.where(rng.random((1200, 20)) < 0.5, rng.random((1200, 20)) + 0.8 * truth, -np.inf)
+    write_matrix("t", truth, "truth")
+    write_matrix("p", scores)
+    report = xmceval.inspect(["t", "p"])
+    best, first = np.argmax(scores[:1000], axis=1), truth[:1000]
+    has_any = (scores[:1000] > -np.inf).any(axis=1)
+    counts = np.bincount(best[has_any], minlength=22)
+    expected = (first.sum(axis=0) * counts[:20]).sum() / 1000**2
+    wide, rows = np.pad(first, ((0, 0), (1, 1))), np.arange(1000)[has_any]
+    shifted = max(wide[rows, best[has_any]].sum(), wide[rows, best[has_any] + 2].sum()) / 1000
+    hits = first[rows, best[has_any]].sum() / 1000
+    of_first = report.pairs[0].first_rows
+    assert of_first.n_rows == 1000
+    assert of_first.is_clearly_better
+    values = of_first.precision_at_1, of_first.random_order, of_first.labels_shifted
+    assert values == pytest.approx((hits, expected, shifted))
+    whole = report.pairs[0].precision_at_1
+    assert (
+        f"they fit: P@1 {whole:.2%}, of the first 1,000 rows {hits:.2%} "
+        f"(rows in random order {expected:.2%}, labels shifted by one {shifted:.2%})\n"
+    ) in str(report)
+
+
+def test_predictions_that_hit_no_more_than_by_chance_are_not_said_to_fit(made):
+    write_matrix("popular.txt", np.tile(np.arange(1.0, 61), (400, 1)))
+    report = xmceval.inspect(["t.txt", "popular.txt"])
+    first = report.pairs[0].first_rows
+    assert first.precision_at_1 == pytest.approx(first.random_order)
+    assert "t.txt and popular.txt: no problems found: P@1 " in str(report)
 
 
 def test_an_unknown_kind_is_refused(made):

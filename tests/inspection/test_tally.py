@@ -1,6 +1,7 @@
 """Tally: counts of rows and entries against plain Python, for any rows, blocks and threads."""
 
 import math
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.pieces import read_in_pieces
 
-from xmceval.inspection.file import COUNTS, LONG_ROW, Spread, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.inspection.file import COUNTS, LONG_ROW, Spread, occurring, spread, tally_rows
 from xmceval.rows.matrices.source import MatrixSource, as_scores
 from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.width import Width
@@ -60,7 +61,11 @@ def test_counts_are_those_of_plain_python(rows, threads):
     finite = [value for row in rows for _, value in row if math.isfinite(value)]
     assert tally.value_range == ((min(finite), max(finite)) if finite else None)
     assert (tally.n_entries, tally.longest) == (sum(map(len, rows)), max(map(len, rows)))
-    assert tally.row_lengths[:10].tolist() == [sum(len(row) == length for row in rows) for length in range(10)]
+    lengths = Counter(map(len, rows))
+    assert [array.tolist() for array in occurring(tally.lengths)] == [
+        sorted(lengths),
+        [lengths[n] for n in sorted(lengths)],
+    ]
     refused = sum(tally.counts[name] for name in ("nans", "duplicates", "outside"))
     assert bool(tally.faults) == bool(refused) == bool(tally.errors)
 
@@ -79,26 +84,35 @@ def test_blocks_and_threads_do_not_matter(rng, monkeypatch):
     for threads in (1, 2, 5):
         parts = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), threads)
         assert parts.counts == whole.counts
-        assert (parts.row_lengths == whole.row_lengths).all()
+        assert (parts.lengths.table()[1] == whole.lengths.table()[1]).all()
         assert (parts.labels.table()[1] == whole.labels.table()[1]).all()
 
 
 def test_spreads_have_bins_of_doubling_width():
     tally = tally_rows(source_of([[], [(0, 1.0)], [(0, 1.0), (1, 1.0)], [(0, 1.0), (2, 1.0), (3, 1.0)]]), Width(), 1)
-    rows = spread_of_rows(tally)
-    assert rows == Spread(0, 1.0, 1.5, 3, ((0, 0, 1, 0.0), (1, 1, 1, 1 / 6), (2, 3, 2, 5 / 6)))
-    labels = spread_of_labels(np.array([1, 1, 1, 3]))
+    rows = spread(*occurring(tally.lengths))
+    assert rows == Spread(0, 1.5, 1.5, 3, ((0, 0, 1, 0.0), (1, 1, 1, 1 / 6), (2, 3, 2, 5 / 6)))
+    labels = spread(np.array([1, 3]), np.array([3, 1]))
     assert labels == Spread(1, 1.0, 1.5, 3, ((1, 1, 3, 0.5), (2, 3, 1, 0.5)))
-    assert spread_of_labels(np.array([], dtype=np.int64)) is None
+    assert spread(np.array([], dtype=np.int64), np.array([], dtype=np.int64)) is None
+
+
+@given(st.lists(st.integers(0, 40), min_size=1))
+def test_the_median_of_a_spread_is_that_of_its_numbers(numbers):
+    """Of an even number of rows it was the lower one of the two in the middle."""
+    assert spread(*np.unique(numbers, return_counts=True)).median == np.median(numbers)
 
 
 @pytest.mark.parametrize("length", [LONG_ROW - 1, LONG_ROW, LONG_ROW + 5])
-def test_very_long_rows_share_a_slot_of_the_histogram(length):
+def test_very_long_rows_have_all_of_their_entries_in_the_spread(length):
+    """Rows of more than 65,536 entries were taken as that long for the mean and the shares."""
     row = np.arange(length)
-    source = MatrixSource("rows", 1, length, [Csr(np.array([0, length]), row, row + 0.5, are_scores=True)])
+    rows = Csr(np.array([0, length, length + 1]), np.append(row, 0), np.append(row, 1) + 0.5, are_scores=True)
+    source = MatrixSource("rows", 2, length, [rows])
     tally = tally_rows(source, Width(length, "rows has"), 1)
     assert tally.longest == length
-    assert tally.row_lengths[min(length, LONG_ROW)] == 1
+    rows = spread(*occurring(tally.lengths))
+    assert (rows.least, rows.most, rows.mean) == (1, length, (length + 1) / 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

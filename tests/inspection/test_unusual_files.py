@@ -18,13 +18,17 @@ def test_a_run_is_described_by_its_own_queries():
     [file] = report.files
     assert (file.kind, file.n_rows, file.n_labels, file.n_entries, file.tied_rows) == ("scores", 2, 2, 3, 1)
     assert (file.per_row.least, file.per_row.most) == (1, 2)
-    assert "TREC run, rows are queries" in str(report)
+    assert str(report) == (
+        "run: valid: 2 rows, 2 labels, 3 predictions; TREC run, scores from 2 to 5\n1 row with equal scores\n"
+    )
+    assert "TREC run, rows are queries" in report.to_text(verbose=True)
 
 
 def test_a_run_is_joined_to_its_qrels_by_query():
     report = xmceval.inspect([write("qrels", QRELS), write("run", RUN)])
     assert report.is_sound
     assert report.pairs[0].precision_at_1 == 0.5
+    assert "qrels and run: some problems found: P@1 50.00% (rows in random order 25.00%)\n" in str(report)
     assert any("ignored 1 query not in qrels" in line for line in report.pairs[0].warnings)
 
 

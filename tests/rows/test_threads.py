@@ -123,7 +123,7 @@ def test_every_command_reports_the_same_for_any_number_of_threads(monkeypatch, c
     def messages(n_threads):
         yield message_of(xmceval.score, "t.txt", "p.txt", k=1, metrics="P", threads=n_threads)
         yield message_of(xmceval.convert, "p.txt", "out.txt", threads=n_threads, force=True)
-        yield str(xmceval.inspect(["t.txt", "p.txt"], threads=n_threads))
+        yield xmceval.inspect(["t.txt", "p.txt"], threads=n_threads).to_text(verbose=True)
 
     expected = list(messages(1))
     assert expected[0].startswith("t.txt has 4 rows" if "only" in case else ("t.txt:5", "p.txt:2", "p.txt:3"))

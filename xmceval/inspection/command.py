@@ -22,17 +22,19 @@ from xmceval.cli.messages import long_work
 )
 @options.file_option("--labels", help="Names of labels, one per line, for files with names instead of numbers.")
 @options.form
+@options.option(
+    "-v", "--verbose", is_flag=True, help="Also print headers, values, and how entries spread over rows and labels."
+)
 @options.threads
-def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
+def command(files: tuple[str, ...], form: str, verbose: bool, **settings: Any) -> None:
     """Describe FILES and check whether score would accept them.
 
-    The report gives for each file its form, its size, how its entries spread over rows and labels, and its errors. The
-    first truth is also compared with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a
-    transposed matrix, predictions for the training set, a filter that was not applied.
+    The report gives for each file whether it is valid, its size, its form, and its errors. The first truth is also
+    compared with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a transposed matrix,
+    predictions for the training set, a filter that was not applied. Of a state, which --save-state wrote, it shows
+    what was scored.
 
-    Of a state, which --save-state wrote, it shows what was scored.
-
-    The report begins with what is wrong. The exit code is 1 if score would refuse any of FILES, or if two of them
+    The exit code is 1 if score would refuse any of FILES, or if two of them
     clearly do not belong together.
 
     \b
@@ -43,6 +45,6 @@ def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
 
     with long_work(quiet=False):
         report = inspect(files, **settings)
-    click.echo(report.to_json() if form == "json" else str(report), nl=False)
+    click.echo(report.to_json() if form == "json" else report.to_text(verbose=verbose), nl=False)
     if not report.is_sound:
         raise click.exceptions.Exit(1)

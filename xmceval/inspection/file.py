@@ -24,7 +24,7 @@ from xmceval.scoring.alignment import USUAL_GRADE
 
 RUN = "run"  # the format whose rows are joined to those of a truth by query
 MAX_FAULTS = 10
-LONG_ROW = 1 << 16  # longer rows share one slot of the histogram of row lengths
+LONG_ROW = 1 << 16  # entries; rows of fewer are counted in a table by their length
 
 # The counts of rows and of entries, in the order of the kernel's slots.
 COUNTS = (
@@ -143,8 +143,7 @@ def inspect_file(
     header, largest = source.n_labels, tally.labels.n_labels - 1
     if header is not None and not source.is_exact and largest >= header >= tally.longest:
         header = None  # it is ``rows k``
-    table = tally.labels.table()[1]
-    entries = np.sort(table[table > 0]).astype(np.int64)  # of each label that has any
+    entries = np.sort(occurring(tally.labels)[1])  # of each label that has any
     least, greatest = tally.value_range or (None, None)
     faults = [*tally.errors, *_check_n_labels(source, kind, tally, n_labels)]
     if kind == "truth":
@@ -161,8 +160,8 @@ def inspect_file(
         n_entries=tally.n_entries,
         labels_seen=entries.size,
         largest_label=largest,
-        per_row=spread_of_rows(tally),
-        per_label=spread_of_labels(entries),
+        per_row=spread(*occurring(tally.lengths)),
+        per_label=spread(*np.unique(entries, return_counts=True)),
         head_share=_share(entries[entries.size - -(-entries.size // 100) :], entries),
         tail_share=_share(entries[: entries.size // 2], entries),
         least=least,
@@ -202,7 +201,7 @@ def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[s
     counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
     if not are_scores:
         return "truth", "only truth has this layout"
-    if tally.errors and not tally.row_lengths.any():
+    if tally.errors and not tally.lengths.n_rows:
         return "scores", "no row could be read"
     if are_ranks and tally.longest > USUAL_GRADE:
         return "scores", f"lists can be truth or predictions, and some have more than {USUAL_GRADE} labels"
@@ -242,15 +241,20 @@ class FileTally:
     """Counts over all rows of a file, valid or not."""
 
     def __init__(self, width: Width) -> None:
-        self.n_entries = self.longest = 0  # stored entries; those of the longest row
+        self.n_entries = 0  # that are stored
         self.labels = LabelCounts()  # rows, and entries by label
-        self.row_lengths: Int64 = np.zeros(LONG_ROW + 1, dtype=np.int64)  # readable rows by number of entries
+        self.lengths = LabelCounts(LONG_ROW)  # readable rows, by their number of entries
         self.faults: list[Fault] = []  # why rows are refused: at least the first MAX_FAULTS
         self.stopped_by = ""  # the error that ended reading
         self._width = width
         self._counts: Int64 = np.zeros(len(COUNTS), dtype=np.int64)
         self._least, self._greatest = np.inf, -np.inf
         self._lock = threading.Lock()
+
+    @property
+    def longest(self) -> int:
+        """The number of entries of the longest row."""
+        return max(self.lengths.n_labels - 1, 0)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -287,8 +291,7 @@ class FileTally:
         with self._lock:
             self._counts += counts
             self._least, self._greatest = min(self._least, float(ends[0])), max(self._greatest, float(ends[1]))
-            self.row_lengths += np.bincount(np.minimum(lengths, LONG_ROW), minlength=LONG_ROW + 1)
-            self.longest = max(self.longest, longest)
+            self.lengths.add(lengths.size, lengths)
             self.n_entries += labels.size
             self.labels.add(lengths.size, labels[labels >= 0])
             n_earlier = sum(fault.row < block.first_row for fault in self.faults)
@@ -318,34 +321,27 @@ def tally_rows(source: Source, width: Width, threads: int | None) -> FileTally:
     return tally
 
 
-def spread_of_rows(tally: FileTally) -> Spread | None:
-    """Return the distribution of entries per row; None where no row could be read."""
-    if not tally.row_lengths.any():
+def occurring(counted: LabelCounts) -> tuple[Int64, Int64]:
+    """Return the labels, or lengths, that occur, and how often each does."""
+    ids, counts = counted.table()
+    places = np.flatnonzero(counts)
+    return (ids[places] if ids.size else places), counts[places].astype(np.int64)
+
+
+def spread(values: Int64, counts: Int64) -> Spread | None:
+    """Return the distribution of numbers of entries, in ascending order; `counts` rows or labels have each of them."""
+    if values.size == 0:
         return None
-    lengths = np.flatnonzero(tally.row_lengths)
-    n_rows = tally.row_lengths[lengths]
-    total, n_entries = int(n_rows.sum()), int((lengths * n_rows).sum())
-    median = float(lengths[np.searchsorted(np.cumsum(n_rows), (total + 1) // 2)])
-    return Spread(int(lengths[0]), median, n_entries / total, tally.longest, _bins(lengths, n_rows, n_entries))
-
-
-def spread_of_labels(entries: Int64) -> Spread | None:
-    """Return the distribution of entries per label, given those of each label in ascending order."""
-    if entries.size == 0:
-        return None
-    bins = _bins(*np.unique(entries, return_counts=True), int(entries.sum()))
-    return Spread(int(entries[0]), float(np.median(entries)), float(entries.mean()), int(entries[-1]), bins)
-
-
-def _bins(values: Int64, counts: Int64, n_entries: int) -> tuple[tuple[int, int, int, float], ...]:
-    bins, low, high = [], 0, 0
+    ends, n_entries = np.cumsum(counts), int((values * counts).sum())
+    total, bins, low, high = int(ends[-1]), [], 0, 0
     while low <= values[-1]:
         inside = (values >= low) & (values <= high)
         if inside.any():
             share = float((values * counts)[inside].sum()) / max(n_entries, 1)
             bins.append((low, high, int(counts[inside].sum()), share))
         low, high = high + 1, 2 * high + 1
-    return tuple(bins)
+    middle = values[np.searchsorted(ends, [(total - 1) // 2, total // 2], side="right")]
+    return Spread(int(values[0]), float(middle.mean()), n_entries / total, int(values[-1]), tuple(bins))
 
 
 def _share(part: Int64, whole: Int64) -> float:

@@ -14,7 +14,7 @@ from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.metrics.names import parse
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import FirstRows, find_doubts
+from xmceval.scoring.alignment import N_ROWS, FirstPrecision, FirstRows, compare_with_chance, find_doubts
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
@@ -26,7 +26,8 @@ from xmceval.scoring.summary import finish_totals
 class PairInspection:
     """How the predictions of one file fit the truth of another.
 
-    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `filter_pairs` are the
+    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1, `first_rows` compares that of
+    the first rows with what predictions for other rows or labels would reach; `filter_pairs` are the
     predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
     together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` name
     likely mistakes.
@@ -36,6 +37,7 @@ class PairInspection:
     scores: str
     precision: float | None = None
     precision_at_1: float | None = None
+    first_rows: FirstPrecision | None = None
     filter_pairs: int | None = None
     faults: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = ()
@@ -46,14 +48,27 @@ class PairInspection:
         """Whether nothing shows that the two files do not belong together."""
         return not self.faults and not self.mistakes
 
-    @property
-    def verdict(self) -> str:
-        """Whether they belong together, in words."""
+    def describe(self, *, is_only: bool) -> str:
+        """Say whether they belong together, and how P@1 compares with that of predictions which do not fit."""
+        both = f"{self.truth} and {self.scores}"
         if not self.is_sound:
-            return f"do not belong together{', score refuses them' if self.faults else ''}"
-        if self.precision is None:
-            return "not compared, as one of the files is not valid"
-        return "some problems found" if self.warnings else "no problems found"
+            return f"{both}: do not belong together{', score refuses them' if self.faults else ''}"
+        first = self.first_rows
+        if self.precision_at_1 is None or first is None:
+            return f"{both}: not compared, as one of the files is not valid"
+        if self.warnings:
+            verdict = f"{both}: some problems found"
+        elif first.is_clearly_better:
+            verdict = "they fit" if is_only else f"{both} fit"
+        else:
+            verdict = f"{both}: no problems found"
+        precision = f"P@1 {self.precision_at_1:.2%}"
+        if first.n_rows == N_ROWS:
+            precision += f", of the first {first.n_rows:,} rows {first.precision_at_1:.2%}"
+        others = [f"rows in random order {first.random_order:.2%}"]
+        if first.labels_shifted is not None:
+            others.append(f"labels shifted by one {first.labels_shifted:.2%}")
+        return f"{verdict}: {precision} ({', '.join(others)})"
 
 
 class Training(NamedTuple):
@@ -115,6 +130,7 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
         pair,
         precision=fifth,
         precision_at_1=first,
+        first_rows=compare_with_chance(first_rows, are_documents=not by_row) if first_rows else None,
         filter_pairs=None if options.filter is None else totals.tally.whole.removed,
         mistakes=(mistake,) if mistake else (),
         warnings=(*doubts, *of_header, *system.scores.warnings),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from xmceval.errors import DataError, counted, escaped, listed
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.open import check_kind
@@ -99,50 +101,54 @@ class InspectionReport(Displayed):
         parts = {"files": files, "together": pairs, "states": states}
         return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 
+    def to_text(self, *, verbose: bool = False) -> str:
+        """Return a line for each file and for each pair, with problems below it, and facts that matter.
+
+        Parameters
+        ----------
+        verbose : bool
+            Whether headers, values, and how entries spread over rows and labels follow for each file.
+        """
+        blocks: list[Iterable[str]] = [[*chain(*self._findings(), self._facts())]]
+        if verbose:
+            blocks += [*map(_file_details, self.files), *map(_state_details, self.states), *self._pair_details()]
+        return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
+
     def _render(self, form: str, layout: Layout) -> str:
-        """Write what was found first, then what each file and state contains, and how well pairs agree."""
-        findings, states = self._findings(), list(map(_state_facts, self.states))
-        compared = [pair for pair in self.pairs if pair.precision is not None]
         if form == "table":
-            shares = (
-                [f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}"]
-                for pair in compared
-            )
-            blocks = [[line for lines in findings for line in lines], *map(_file_facts, self.files), *states, *shares]
-            return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
-        tables = []
-        if files := [_file_row(file) for file in self.files if not file.is_unread]:
-            head = ("File", "form", "rows", "labels", "entries", "values", "order of entries")
-            tables.append(Listing("What each file contains", (head, *files), frozenset({2, 3, 4}), has_head=True))
-        if compared:
-            rows = [
-                (to_path(pair.scores).name, layout.share(pair.precision_at_1 or 0), layout.share(pair.precision or 0))
-                for pair in compared
-            ]
-            title = "P@1 and P@5 of the predictions; in percent"
-            tables.append(Listing(title, (("Predictions", "P@1", "P@5"), *rows), frozenset({1, 2}), has_head=True))
-        of_findings, of_states = (
-            [Listing(head, (), lines=tuple(lines)) for head, *lines in blocks] for blocks in (findings, states)
-        )
-        return render_listings(form, [*of_findings, *tables, *of_states], layout)
+            return self.to_text()
+        listings = [Listing(head, (), lines=tuple(lines)) for head, *lines in self._findings()]
+        return render_listings(form, [*listings, Listing("", (), lines=tuple(self._facts()))], layout)
 
     def _findings(self) -> list[list[str]]:
         """Return for each file, state and pair a line on whether it is valid, and lines on its problems."""
         described = [
-            *((file.path, _verdict(file, "score"), file.faults, file.warnings) for file in self.files),
-            *((state.path, _verdict(state, "merge"), filter(None, [state.fault]), ()) for state in self.states),
+            *((_file_line(file), file.faults, file.warnings) for file in self.files),
+            *((_state_line(state), [state.fault] if state.fault else [], ()) for state in self.states),
             *(
-                (f"{pair.truth} and {pair.scores}", pair.verdict, (*pair.faults, *pair.mistakes), pair.warnings)
+                (pair.describe(is_only=len(self.pairs) == 1), (*pair.faults, *pair.mistakes), pair.warnings)
                 for pair in self.pairs
             ),
         ]
         return [
-            [
-                f"{what}: {verdict}",
-                *(f"  error: {line}" for line in errors),
-                *(f"  warning: {line}" for line in warnings),
-            ]
-            for what, verdict, errors, warnings in described
+            [line, *(f"  error: {error}" for error in errors), *(f"  warning: {warning}" for warning in warnings)]
+            for line, errors, warnings in described
+        ]
+
+    def _facts(self) -> list[str]:
+        """Return what may surprise: a line on all files, or on each where several are truth or several scores."""
+        truth = next((file for file in self.files if file.kind == "truth"), None)
+        facts = [(file.path, list(_file_facts(file, is_first=file is truth))) for file in self.files]
+        if len({file.kind for file in self.files}) == len(self.files):
+            line = " · ".join(fact for _, of_file in facts for fact in of_file)
+            return [line] if line else []
+        return [f"{path}: {' · '.join(of_file)}" for path, of_file in facts if of_file]
+
+    def _pair_details(self) -> list[list[str]]:
+        return [
+            [f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}"]
+            for pair in self.pairs
+            if pair.precision is not None
         ]
 
     def _describe(self) -> tuple[str, ...]:
@@ -153,24 +159,41 @@ class InspectionReport(Displayed):
         return join_facts(what, (verdict, problems)), "print() shows what was found, .files and .pairs have all numbers"
 
 
-def _verdict(part: FileInspection | StateInspection, command: str) -> str:
-    return "valid" if part.is_sound else f"not valid, {command} refuses it"
+def _file_line(file: FileInspection) -> str:
+    """Say whether a file is valid, what it holds, and in which format."""
+    if not file.is_sound:
+        return f"{file.path}: not valid, score refuses it"
+    is_guessed = not (file.is_declared or file.is_joined) and file.n_labels == file.largest_label + 1
+    labels = counted(file.n_labels, "label") + (" (not declared)" if is_guessed else "")
+    entries = counted(file.n_entries, "true label" if file.kind == "truth" else "prediction")
+    form = "XMLRepository text" if file.format == "pairs" and file.is_declared else FORMATS[file.format].title
+    if file.kind == "scores" and file.are_ranks:
+        form += ", ranked by their order"
+    elif file.kind == "scores" and file.least is not None:
+        form += f", scores from {file.least:g} to {file.greatest:g}"
+    return f"{file.path}: valid: {counted(file.n_rows, 'row')}, {labels}, {entries}; {form}"
 
 
-def _file_row(file: FileInspection) -> tuple[str, ...]:
-    """Return the facts on a file as a row of a table."""
-    return (
-        to_path(file.path).name,
-        file.description,
-        f"{file.n_rows:,}",
-        f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
-        f"{file.n_entries:,}",
-        _describe_values(file),
-        _describe_order(file),
+def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
+    """Yield what is seldom meant in a file, although it may be valid; `is_first` says whether it is the first truth."""
+    if file.kind == "truth":
+        if not is_first or file.are_ranks:
+            yield f"read as truth: {file.why}"
+        rows = (file.empty_rows, "without a true label"), (0, "")
+    else:
+        rows = (file.empty_rows, "without predictions"), (file.tied_rows, "with equal scores")
+    yield from (f"{counted(number, 'row')} {words}" for number, words in rows if number)
+    entries = (
+        (file.zeros, counted(file.zeros, "stored zero")),
+        (file.infinite, f"{file.infinite:,} infinite"),
+        (file.nans, f"{file.nans:,} NaN"),
+        (file.duplicates, counted(file.duplicates, "duplicate")),
+        (file.outside, f"{counted(file.outside, 'label')} out of range"),
     )
+    yield from (words for number, words in entries if number)
 
 
-def _file_facts(file: FileInspection) -> Iterator[str]:
+def _file_details(file: FileInspection) -> Iterator[str]:
     """Yield the path of a file and, line by line, what it contains."""
     yield file.path
     if file.is_unread:
@@ -180,58 +203,33 @@ def _file_facts(file: FileInspection) -> Iterator[str]:
     origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"
     labels = f"{counted(file.n_labels, 'label')} ({'declared' if file.is_declared else origin})"
     yield f"  {counted(file.n_rows, 'row')} · {labels} · {counted(file.n_entries, 'entry')}"
-    yield (
-        f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label} · "
-        f"{counted(file.empty_rows, 'empty row')}"
+    yield f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label}"
+    if file.least is not None:
+        values = f"from {file.least:g} to {file.greatest:g}"
+        if file.are_ranks and file.kind == "truth":
+            yield "  no values: each label of a list counts 1"
+        elif file.are_ranks:
+            yield f"  no values: ranks {values}, the highest for the first label of a row"
+        else:
+            yield f"  values {values}{f', {file.negative:,} negative' if file.negative else ''}"
+    by_label, by_score = (
+        "all rows" if number == file.n_rows else counted(number, "row")
+        for number in (file.rows_by_label, file.rows_by_score)
     )
-    if values := _describe_values(file):
-        yield f"  {values}"
-    yield f"  order: {_describe_order(file)}"
-    if file.per_row is not None:
-        yield from _spread_lines("entries per row", "row", file.per_row)
+    yield f"  order: {by_label} by label{'' if file.kind == 'truth' else f', {by_score} by score'}"
+    for noun, spread in (("row", file.per_row), ("label", file.per_label)):
+        if spread is not None:
+            yield from _draw_spread(noun, spread)
     if file.per_label is not None:
-        yield from _spread_lines("entries per label", "label", file.per_label)
         yield (
             f"  head: the most frequent 1% of these labels have {file.head_share:.1%} of the entries; "
             f"tail: the less frequent half has {file.tail_share:.1%}"
         )
 
 
-def _describe_values(file: FileInspection) -> str:
-    """Describe the range of the stored values, and how many are of a kind that is seldom meant."""
-    if file.least is None or file.greatest is None:
-        return ""
-    values = f"from {file.least:g} to {file.greatest:g}"
-    if file.are_ranks and file.kind == "truth":
-        values = "no values: each label of a list counts 1"
-    elif file.are_ranks:
-        values = f"no values: ranks {values}, the highest for the first label of a row"
-    else:
-        values = f"values {values}"
-    unusual = (
-        (file.zeros, counted(file.zeros, "stored zero")),
-        (file.negative, f"{file.negative:,} negative"),
-        (file.infinite, f"{file.infinite:,} infinite"),
-        (file.nans, f"{file.nans:,} NaN"),
-        (file.duplicates, counted(file.duplicates, "duplicate")),
-        (file.outside, f"{counted(file.outside, 'label')} out of range"),
-    )
-    return " · ".join([values, *(text for number, text in unusual if number)])
-
-
-def _describe_order(file: FileInspection) -> str:
-    """Describe how the entries of rows are ordered."""
-    by_label, by_score = (
-        "all rows" if number == file.n_rows else counted(number, "row")
-        for number in (file.rows_by_label, file.rows_by_score)
-    )
-    if file.kind == "truth":
-        return f"{by_label} by label"
-    return f"{by_label} by label, {by_score} by score · {counted(file.tied_rows, 'row')} with equal scores"
-
-
-def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
-    yield f"  {title}: {spread}"
+def _draw_spread(noun: str, spread: Spread) -> Iterator[str]:
+    """Yield a line on the entries per row, or label, and their histogram."""
+    yield f"  entries per {noun}: {spread}"
     most = max(number for _, _, number, _ in spread.bins)
     heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
     width = max(map(len, heads))
@@ -240,14 +238,27 @@ def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
         yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
 
 
-def _state_facts(state: StateInspection) -> Iterator[str]:
-    """Yield the path of a state and, line by line, what it holds."""
+def _state_line(state: StateInspection) -> str:
+    """Say whether a state is valid, and what was scored."""
+    if state.fault:
+        return f"{state.path}: not valid, merge refuses it"
+    labels = "number of labels unknown" if state.n_labels is None else counted(state.n_labels, "label")
+    facts = [f"state of xmceval {state.version}"]
+    if state.scores:
+        facts.append(f"{first_of(state.scores)} on {first_of(state.truth)}")
+    if state.shards:
+        more = f" and {len(state.shards) - MOST_SHARDS:,} more" if len(state.shards) > MOST_SHARDS else ""
+        noun = "shard" if len(state.shards) == 1 else "shards"
+        facts.append(f"{noun} {listed(state.shards[:MOST_SHARDS])}{more} of {state.n_shards:,}")
+    return f"{state.path}: valid: {counted(state.n_rows, 'row')}, {labels}; {', '.join(facts)}"
+
+
+def _state_details(state: StateInspection) -> Iterator[str]:
+    """Yield the path of a state and, line by line, how it was scored."""
     yield state.path
     if state.fault:
         yield "  state of xmceval; it cannot be read"
         return
-    labels = "number of labels unknown" if state.n_labels is None else counted(state.n_labels, "label")
-    yield f"  state of xmceval {state.version} · {counted(state.n_rows, 'row')} · {labels}"
     yield f"  metrics: {listed(state.metrics)}"
     shown = {name for name, spec in specs().items() if spec.shown == "options"}
     options = {name: value for name, value in (state.options or {}).items() if name in shown}
@@ -257,12 +268,6 @@ def _state_facts(state: StateInspection) -> Iterator[str]:
     if model := state.propensities:
         constants = (f"{name.upper()}={model[name]:,}" for name in "abn" if model[name] is not None)
         yield f"  propensities: {' '.join([*constants, 'from', str(model['source'])])}"
-    if state.scores:
-        yield f"  {first_of(state.scores)} on {first_of(state.truth)}"
-    if state.shards:
-        more = f" and {len(state.shards) - MOST_SHARDS:,} more" if len(state.shards) > MOST_SHARDS else ""
-        noun = "shard" if len(state.shards) == 1 else "shards"
-        yield f"  {noun} {listed(state.shards[:MOST_SHARDS])}{more} of {state.n_shards:,}"
 
 
 def inspect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,23 @@ class FirstRows(NamedTuple):
     ranked: Ranked
 
 
+@dataclass(frozen=True)
+class FirstPrecision:
+    """P@1 of the first rows, and what it would be if rows or labels did not match.
+
+    `precision_at_1` is of the `n_rows` first rows, at most 1,000, where rows without a true label count as 0.
+    `random_order` is expected of the same predictions in random order, `labels_shifted` is reached by them with every
+    label one more, or less if that is better; None where labels are documents. `is_clearly_better` says whether P@1
+    is above both, and above the first one by more than chance explains.
+    """
+
+    n_rows: int
+    precision_at_1: float
+    random_order: float
+    labels_shifted: float | None
+    is_clearly_better: bool
+
+
 def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list[FirstRows]) -> None:
     """Copy the rows of a batch that are among the first, if there are any, and describe their scores.
 
@@ -108,12 +126,10 @@ def find_doubts(
     `pieces` are of all systems and blocks, in any order; `place` names the predictions, such as `` of preds.txt``. With
     `order_counts` False lines come in any order; with `are_lists` the order of labels alone ranks them.
     """
-    of_system = sorted((piece for piece in pieces if piece.system == system), key=lambda piece: piece.first_row)
+    of_system = [piece for piece in pieces if piece.system == system]
     if not of_system:
         return "", ()
-    ranked = Ranked._make(map(np.concatenate, zip(*(piece.ranked for piece in of_system), strict=True)))
-    lengths = np.concatenate([np.diff(piece.truth.indptr) for piece in of_system])
-    labels, grades = map(np.concatenate, zip(*(piece.truth[1:] for piece in of_system), strict=True))
+    lengths, labels, grades, ranked = _join(of_system)
     sample = f" (in the first {counted(lengths.size, 'instance')})" if lengths.size == N_ROWS else ""
     rows = np.repeat(np.arange(lengths.size), lengths)
     n_counted = int(np.count_nonzero(lengths)) if drop_empty else lengths.size
@@ -122,6 +138,31 @@ def find_doubts(
         return mistake, ()
     doubts = _doubt_scores(rows, labels, ranked, place, sample, order_counts=order_counts, are_lists=are_lists)
     return "", tuple(doubts)
+
+
+def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
+    """Compare P@1 of the first rows of one system, of which there are some, with what unrelated predictions reach."""
+    lengths, labels, _, ranked = _join(pieces)
+    rows, best, n_rows = np.repeat(np.arange(lengths.size), lengths), ranked.best[:, 0], lengths.size
+    number, chance = _count_hits(rows, labels, best), _Chance.of(rows, labels, best)
+    shifted = max(_count_hits(rows, labels, best - 1), _count_hits(rows, labels, best + 1))
+    is_clear = number > chance.expected + NEAR_CHANCE * (chance.deviation + 1)
+    return FirstPrecision(
+        n_rows,
+        number / n_rows,
+        chance.expected / n_rows,
+        None if are_documents else shifted / n_rows,
+        is_clear and (are_documents or number > shifted),
+    )
+
+
+def _join(pieces: Sequence[FirstRows]) -> tuple[Int64, Int64, Float64, Ranked]:
+    """Return the numbers of true labels of the rows of one system, the true labels, their grades, the predictions."""
+    ordered = sorted(pieces, key=lambda piece: piece.first_row)
+    lengths = np.concatenate([np.diff(piece.truth.indptr) for piece in ordered])
+    labels, grades = map(np.concatenate, zip(*(piece.truth[1:] for piece in ordered), strict=True))
+    ranked = Ranked._make(map(np.concatenate, zip(*(piece.ranked for piece in ordered), strict=True)))
+    return lengths, labels, grades, ranked
 
 
 def _find_mistake(

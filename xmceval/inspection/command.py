@@ -34,8 +34,7 @@ def command(files: tuple[str, ...], form: str, verbose: bool, **settings: Any) -
     predictions for the training set, a filter that was not applied. Of a state, which --save-state wrote, it shows
     what was scored.
 
-    The exit code is 1 if score would refuse any of FILES, or if two of them
-    clearly do not belong together.
+    The exit code is 1 if score would refuse any of FILES, or if two of them clearly do not belong together.
 
     \b
     Example:

@@ -103,11 +103,6 @@ class FileInspection:
     file: Path = field(repr=False, compare=False)
 
     @property
-    def is_unread(self) -> bool:
-        """Whether no row could be read, so that there are no statistics."""
-        return self.per_row is None and bool(self.faults)
-
-    @property
     def is_joined(self) -> bool:
         """Whether its rows are joined to those of a truth, so that their number and labels are its own."""
         return self.format == RUN
@@ -162,8 +157,8 @@ def inspect_file(
         largest_label=largest,
         per_row=spread(*occurring(tally.lengths)),
         per_label=spread(*np.unique(entries, return_counts=True)),
-        head_share=_share(entries[entries.size - -(-entries.size // 100) :], entries),
-        tail_share=_share(entries[: entries.size // 2], entries),
+        head_share=float(entries[entries.size - -(-entries.size // 100) :].sum() / max(entries.sum(), 1)),
+        tail_share=float(entries[: entries.size // 2].sum() / max(entries.sum(), 1)),
         least=least,
         greatest=greatest,
         faults=tuple(faults[:MAX_FAULTS]),
@@ -237,93 +232,81 @@ def _truth_faults(source: Source, tally: FileTally) -> list[str]:
     return []
 
 
+@dataclass(frozen=True)
 class FileTally:
     """Counts over all rows of a file, valid or not."""
 
-    def __init__(self, width: Width) -> None:
-        self.n_entries = 0  # that are stored
-        self.labels = LabelCounts()  # rows, and entries by label
-        self.lengths = LabelCounts(LONG_ROW)  # readable rows, by their number of entries
-        self.faults: list[Fault] = []  # why rows are refused: at least the first MAX_FAULTS
-        self.stopped_by = ""  # the error that ended reading
-        self._width = width
-        self._counts: Int64 = np.zeros(len(COUNTS), dtype=np.int64)
-        self._least, self._greatest = np.inf, -np.inf
-        self._lock = threading.Lock()
+    labels: LabelCounts  # rows, and entries by label
+    lengths: LabelCounts  # readable rows, by their number of entries
+    counts: dict[str, int]  # by the names in COUNTS
+    value_range: tuple[float, float] | None  # the least and the greatest finite value; None without any
+    faults: list[Fault]  # why rows are refused, in their order: at least the first MAX_FAULTS
+    errors: list[str]  # messages of these, then the error that ended reading
+
+    @property
+    def n_entries(self) -> int:
+        """The number of stored entries."""
+        return int(np.prod(occurring(self.lengths), axis=0).sum())
 
     @property
     def longest(self) -> int:
         """The number of entries of the longest row."""
         return max(self.lengths.n_labels - 1, 0)
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """The counts by name."""
-        return dict(zip(COUNTS, self._counts.tolist(), strict=True))
-
-    @property
-    def value_range(self) -> tuple[float, float] | None:
-        """The least and the greatest finite value; None where there is no finite value."""
-        return (self._least, self._greatest) if self._least <= self._greatest else None
-
-    @property
-    def errors(self) -> list[str]:
-        """Messages of all faults in the order of the rows, then the error that ended reading."""
-        ordered = sorted(self.faults, key=lambda fault: fault.row)
-        return [*map(str, ordered)] + (self.stopped_by.split("\n") if self.stopped_by else [])
-
-    def add(self, scratch: Scratch, block: Block) -> None:
-        """Count a block; called from several threads."""
-        from xmceval.kernels.rows import tally as kernels
-
-        try:
-            rows = block.rows(scratch)
-        except Fault as fault:
-            with self._lock:
-                self.faults.append(fault)
-                self.labels.n_rows += block.n_rows
-            return
-        lengths, labels = np.diff(rows.indptr), rows.indices[: rows.indptr[-1]]
-        longest = int(lengths.max(initial=0))
-        counts, ends = np.zeros_like(self._counts), np.array([np.inf, -np.inf])
-        table = scratch.array("table", 4 * max(longest, 4), np.int64, fill=-1)
-        kernels.tally_rows(*rows, rows.values.view(np.int64), self._width.n_labels, table, counts, ends)
-        with self._lock:
-            self._counts += counts
-            self._least, self._greatest = min(self._least, float(ends[0])), max(self._greatest, float(ends[1]))
-            self.lengths.add(lengths.size, lengths)
-            self.n_entries += labels.size
-            self.labels.add(lengths.size, labels[labels >= 0])
-            n_earlier = sum(fault.row < block.first_row for fault in self.faults)
-        is_refused = counts[[kernels.NANS, kernels.DUPLICATES, kernels.OUTSIDE]].any()
-        if is_refused and n_earlier < MAX_FAULTS:
-            try:
-                validated_scores(block, scratch, self._width)
-            except Fault as fault:
-                with self._lock:
-                    self.faults.append(fault)
-
 
 def tally_rows(source: Source, width: Width, threads: int | None) -> FileTally:
     """Count all rows of a source; errors in them become faults of the tally."""
-    tally = FileTally(width)
+    from xmceval.kernels.rows import tally as kernels
+
+    labels, lengths, lock = LabelCounts(), LabelCounts(LONG_ROW), threading.Lock()
+    counts, ends = np.zeros(len(COUNTS), dtype=np.int64), np.array([np.inf, -np.inf])
+    faults: list[Fault] = []
+
+    def count(scratch: Scratch, block: Block) -> None:
+        try:
+            rows = block.rows(scratch)
+        except Fault:
+            with lock:
+                labels.n_rows += block.n_rows
+            raise
+        row_lengths, row_labels = np.diff(rows.indptr), rows.indices[: rows.indptr[-1]]
+        of_block, ends_of_block = np.zeros_like(counts), np.array([np.inf, -np.inf])
+        table = scratch.array("table", 4 * max(int(row_lengths.max(initial=0)), 4), np.int64, fill=-1)
+        kernels.tally_rows(*rows, rows.values.view(np.int64), width.n_labels, table, of_block, ends_of_block)
+        with lock:
+            counts[:] += of_block
+            ends[:] = min(ends[0], ends_of_block[0]), max(ends[1], ends_of_block[1])
+            lengths.add(row_lengths.size, row_lengths)
+            labels.add(row_lengths.size, row_labels[row_labels >= 0])
+            n_earlier = sum(fault.row < block.first_row for fault in faults)
+        if n_earlier < MAX_FAULTS and of_block[[kernels.NANS, kernels.DUPLICATES, kernels.OUTSIDE]].any():
+            validated_scores(block, scratch, width)
 
     def work(scratch: Scratch, block: Block) -> None:
         n_rows = block.n_rows
-        tally.add(scratch, block)
+        try:
+            count(scratch, block)
+        except Fault as fault:
+            with lock:
+                faults.append(fault)
         add(n_rows)
 
+    stopped_by = []
     try:
         with phase(source.name, source.n_rows) as add:
             each_block(source.blocks(), Scratch, work, threads)
     except DataError as error:
-        tally.stopped_by = str(error)
-    return tally
+        stopped_by = str(error).split("\n")
+    faults.sort(key=lambda fault: fault.row)
+    least, greatest = ends.tolist()
+    value_range = (least, greatest) if least <= greatest else None
+    named = dict(zip(COUNTS, counts.tolist(), strict=True))
+    return FileTally(labels, lengths, named, value_range, faults, [*map(str, faults), *stopped_by])
 
 
-def occurring(counted: LabelCounts) -> tuple[Int64, Int64]:
+def occurring(labels: LabelCounts) -> tuple[Int64, Int64]:
     """Return the labels, or lengths, that occur, and how often each does."""
-    ids, counts = counted.table()
+    ids, counts = labels.table()
     places = np.flatnonzero(counts)
     return (ids[places] if ids.size else places), counts[places].astype(np.int64)
 
@@ -333,16 +316,11 @@ def spread(values: Int64, counts: Int64) -> Spread | None:
     if values.size == 0:
         return None
     ends, n_entries = np.cumsum(counts), int((values * counts).sum())
-    total, bins, low, high = int(ends[-1]), [], 0, 0
-    while low <= values[-1]:
-        inside = (values >= low) & (values <= high)
-        if inside.any():
-            share = float((values * counts)[inside].sum()) / max(n_entries, 1)
-            bins.append((low, high, int(counts[inside].sum()), share))
-        low, high = high + 1, 2 * high + 1
+    total = int(ends[-1])
     middle = values[np.searchsorted(ends, [(total - 1) // 2, total // 2], side="right")]
-    return Spread(int(values[0]), float(middle.mean()), n_entries / total, int(values[-1]), tuple(bins))
-
-
-def _share(part: Int64, whole: Int64) -> float:
-    return float(part.sum() / whole.sum()) if whole.size else 0.0
+    powers = np.frexp(values)[1]  # of the first power of 2 above each
+    numbers, shares = np.bincount(powers, counts), np.bincount(powers, values * counts) / max(n_entries, 1)
+    bins = tuple(
+        (2**power // 2, 2**power - 1, int(numbers[power]), float(shares[power])) for power in np.unique(powers).tolist()
+    )
+    return Spread(int(values[0]), float(middle.mean()), n_entries / total, int(values[-1]), bins)

@@ -26,11 +26,10 @@ from xmceval.scoring.summary import finish_totals
 class PairInspection:
     """How the predictions of one file fit the truth of another.
 
-    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1, `first_rows` compares that of
-    the first rows with what predictions for other rows or labels would reach; `filter_pairs` are the
-    predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
-    together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` name
-    likely mistakes.
+    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `first_rows` compares that of
+    the first rows with what predictions for other rows or labels would reach; `filter_pairs` are the predictions that
+    the filter excludes, None without one. `faults` say why ``score`` would refuse the two files together, `mistakes`
+    why they clearly do not belong together although it would accept them, `warnings` name likely mistakes.
     """
 
     truth: str

@@ -111,7 +111,12 @@ class InspectionReport(Displayed):
         """
         blocks: list[Iterable[str]] = [[*chain(*self._findings(), self._facts())]]
         if verbose:
-            blocks += [*map(_file_details, self.files), *map(_state_details, self.states), *self._pair_details()]
+            blocks += [*map(_file_details, self.files), *map(_state_details, self.states)]
+            blocks += [
+                [f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}"]
+                for pair in self.pairs
+                if pair.precision is not None
+            ]
         return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
 
     def _render(self, form: str, layout: Layout) -> str:
@@ -143,13 +148,6 @@ class InspectionReport(Displayed):
             line = " · ".join(fact for _, of_file in facts for fact in of_file)
             return [line] if line else []
         return [f"{path}: {' · '.join(of_file)}" for path, of_file in facts if of_file]
-
-    def _pair_details(self) -> list[list[str]]:
-        return [
-            [f"{pair.truth} and {pair.scores}", f"  P@1 {pair.precision_at_1:.2%} · P@5 {pair.precision:.2%}"]
-            for pair in self.pairs
-            if pair.precision is not None
-        ]
 
     def _describe(self) -> tuple[str, ...]:
         n_problems = sum(len(lines) - 1 for lines in self._findings())
@@ -196,7 +194,7 @@ def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
 def _file_details(file: FileInspection) -> Iterator[str]:
     """Yield the path of a file and, line by line, what it contains."""
     yield file.path
-    if file.is_unread:
+    if file.per_row is None and file.faults:
         yield f"  {file.description}; no row could be read"
         return
     yield f"  {file.description}; read as {file.kind}: {file.why}"

@@ -446,6 +446,16 @@ def test_p_at_1_is_compared_with_rows_in_random_order_and_shifted_labels(rng):
     ) in str(report)
 
 
+def test_files_without_rows_are_not_said_to_fit():
+    for name in "tp":
+        with open(name, "w") as file:
+            file.write("0 3\n")
+    assert str(xmceval.inspect(["t", "p"])).splitlines()[2:] == [
+        "t and p: no problems found",
+        "p: read as truth: it has no entries",
+    ]
+
+
 def test_predictions_that_hit_no_more_than_by_chance_are_not_said_to_fit(made):
     write_matrix("popular.txt", np.tile(np.arange(1.0, 61), (400, 1)))
     report = xmceval.inspect(["t.txt", "popular.txt"])

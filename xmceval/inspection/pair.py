@@ -14,7 +14,7 @@ from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.metrics.names import parse
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import N_ROWS, FirstPrecision, FirstRows, compare_with_chance, find_doubts
+from xmceval.scoring.alignment import FirstPrecision, FirstRows, compare_with_chance, find_doubts
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
@@ -27,9 +27,10 @@ class PairInspection:
     """How the predictions of one file fit the truth of another.
 
     `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `first_rows` compares that of
-    the first rows with what predictions for other rows or labels would reach; `filter_pairs` are the predictions that
-    the filter excludes, None without one. `faults` say why ``score`` would refuse the two files together, `mistakes`
-    why they clearly do not belong together although it would accept them, `warnings` name likely mistakes.
+    the first rows, if there are any, with what predictions for other rows or labels would reach; `filter_pairs` are the
+    predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
+    together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` name
+    likely mistakes.
     """
 
     truth: str
@@ -52,22 +53,20 @@ class PairInspection:
         both = f"{self.truth} and {self.scores}"
         if not self.is_sound:
             return f"{both}: do not belong together{', score refuses them' if self.faults else ''}"
-        first = self.first_rows
-        if self.precision_at_1 is None or first is None:
+        if self.precision_at_1 is None:
             return f"{both}: not compared, as one of the files is not valid"
-        if self.warnings:
-            verdict = f"{both}: some problems found"
-        elif first.is_clearly_better:
+        first, verdict = self.first_rows, f"{both}: {'some problems' if self.warnings else 'no problems'} found"
+        if first is None:  # there are no rows
+            return verdict
+        if first.is_clearly_better and not self.warnings:
             verdict = "they fit" if is_only else f"{both} fit"
-        else:
-            verdict = f"{both}: no problems found"
-        precision = f"P@1 {self.precision_at_1:.2%}"
-        if first.n_rows == N_ROWS:
-            precision += f", of the first {first.n_rows:,} rows {first.precision_at_1:.2%}"
+        precision, of_first = f"{self.precision_at_1:.2%}", f"{first.precision_at_1:.2%}"
+        if of_first != precision:
+            precision += f", of the first {first.n_rows:,} rows {of_first}"
         others = [f"rows in random order {first.random_order:.2%}"]
         if first.labels_shifted is not None:
             others.append(f"labels shifted by one {first.labels_shifted:.2%}")
-        return f"{verdict}: {precision} ({', '.join(others)})"
+        return f"{verdict}: P@1 {precision} ({', '.join(others)})"
 
 
 class Training(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-JOINER = "\u200d"  # of several emoji into one
+JOINER = "\u200d"  # joins several emoji into one
 
 # At the end of a message: "... (hint: pass n_labels)", or "... (3 such rows; hint: pass n_labels)".
 _HINT = re.compile(r"(?: \(|; )hint: (?P<hint>.*)\)\Z", re.DOTALL)
@@ -35,8 +35,8 @@ class XmcevalError(ValueError):
     Parameters
     ----------
     *lines : str
-        Each mistake, on a line of its own. What names of files and texts of others may hold, such as line breaks and
-        the control characters of terminals, is escaped.
+        One mistake per line. Line breaks and control characters of terminals, which file names and foreign
+        texts may contain, are escaped.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class XmcevalError(ValueError):
 
 
 class DataError(XmcevalError):
-    """A file or matrix breaks its format, or does not fit the other inputs."""
+    """A file or matrix is malformed, or does not fit the other inputs."""
 
 
 class AmbiguousError(DataError):
-    """Data with two readings; the message names both, and what decides."""
+    """Data that can be read in two ways; the message names both, and how to decide."""
 
 
 class UsageError(XmcevalError):
@@ -70,13 +70,13 @@ class XmcevalWarning(UserWarning):
 
 
 class Doubt(str):
-    """A line that says why values may be wrong; the other lines on a result are facts, such as how rows count."""
+    """A line that says why values may be wrong; other lines on a result are facts, such as how rows count."""
 
     __slots__ = ()
 
 
 def split_doubts(lines: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the doubts among the lines on a result, and the facts, each once."""
+    """Split the lines on a result into doubts and facts, without repeats."""
     doubts: dict[str, None] = {}
     facts: dict[str, None] = {}
     for line in lines:
@@ -94,7 +94,7 @@ def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> N
 
 
 def escaped(text: str) -> str:
-    """Return a text on one line that a terminal shows as it is: control characters are escaped."""
+    """Return a text on one line with control characters escaped, so that a terminal shows it verbatim."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -106,7 +106,7 @@ def escaped(text: str) -> str:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return the message of an error that a user's files or machine can cause; of any other, raise it."""
+    """Return the message of an error that a user's files or machine can cause; raise any other error."""
     if isinstance(error, MemoryError):
         return f"not enough memory ({error})"
     if isinstance(error, OSError):
@@ -120,8 +120,8 @@ def describe_failure(error: Exception) -> str:
 class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a DataError
     """A mistake in one row of one input.
 
-    Blocks are worked on in threads, so several faults may be found at once: they are reported in the order of rows,
-    or all in one line where they raise the same doubt about the whole input.
+    Threads process blocks, so several faults may be found at once: they are reported in the order of rows, or
+    in one line if they raise the same doubt about the whole input.
     """
 
     row: int
@@ -137,13 +137,13 @@ _FLAGS = {
     "k": "-k",
     "kind": "--as",
     "executor": "--dask",
-}  # others are named as their argument
+}  # others are named like their argument
 _names_flags: ContextVar[bool] = ContextVar("names_flags", default=False)
 
 
 @contextmanager
 def naming_flags(are_flags: bool = True) -> Iterator[None]:
-    """Name arguments as the command line does, or as Python does, as long as this runs and in this thread only."""
+    """Name arguments as the command line does, or as Python does, within this block and thread."""
     token = _names_flags.set(are_flags)
     try:
         yield
@@ -157,7 +157,7 @@ def names_flags() -> bool:
 
 
 def as_here(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a function for another thread or process, which makes it name arguments the way this one does."""
+    """Wrap a function so that in another thread or process it names arguments as this one does."""
     return partial(_name_as, names_flags(), function)
 
 
@@ -167,16 +167,16 @@ def _name_as(are_flags: bool, function: Callable[..., T], *arguments: Any) -> T:
 
 
 def argument(name: str, value: str | float | bool = "", *, kind: str = "") -> str:
-    """Name an argument in a message as its caller writes it: ``train=`` in Python, ``--train FILE`` as an option.
+    """Name an argument as its caller writes it: ``train=`` in Python, ``--train FILE`` on the command line.
 
     Parameters
     ----------
     name : str
-        The argument; without value and kind it stands alone.
+        The argument; shown alone without value and kind.
     value : str, number or bool
-        To be passed; True by the option alone.
+        The value to pass; True for an option without a value.
     kind : str
-        The kind of value that the option takes, such as ``FILE``.
+        The placeholder for the value of the option, such as ``FILE``.
     """
     if names_flags():
         flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
@@ -204,7 +204,7 @@ def listed(choices: Iterable[object], last: str = "") -> str:
 
 
 def averaged(mean: float) -> str:
-    """Return a mean of counts with three digits, but as many as it has before the point: ``6.53``, ``12,345``."""
+    """Format a mean of counts with three digits, or more before the point: ``6.53``, ``12,345``."""
     return f"{mean:,.0f}" if mean >= 999.5 else f"{mean:.3g}"
 
 

@@ -14,10 +14,10 @@ BOTH = (TRUTH, SCORES)
 class Format:
     """A format of files."""
 
-    name: str  # how users and messages call it
-    title: str  # how readers begin to describe a file of it
-    holds: tuple[str, ...]  # what such files are passed as
-    evidence: str = ""  # what shows it in a text file, where none of those above it is shown
+    name: str  # in options and messages
+    title: str  # begins the description of such a file
+    holds: tuple[str, ...]  # the roles that such files have
+    evidence: str = ""  # how to recognise it in text, if no format above it matches
 
 
 IN_MEMORY = Format("memory", "matrix in memory", BOTH)
@@ -26,7 +26,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         form.name: form
         for form in (
-            # Text: READINGS asks for them in this order, and KINDS for those of rows.
+            # Text: READINGS tries them in this order, and KINDS tries those of rows.
             Format("run", "TREC run", (SCORES,), "most lines are of query, Q0, document, rank and score"),
             Format("beir", "BEIR", BOTH, "the first line is query-id, corpus-id and score, between tabs"),
             Format("qrels", "TREC qrels", (TRUTH,), "most lines are of query, 0, document and grade"),

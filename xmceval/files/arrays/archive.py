@@ -25,10 +25,10 @@ LOCAL_HEADER = 30  # bytes before the name of a member; the last four are two le
 
 @dataclass(frozen=True)
 class Archive:
-    """The members of an npz file, which is opened anew for each pass."""
+    """The members of an npz file, which is reopened for each pass."""
 
     path: Path
-    content: bytes | None = None  # all bytes, of a file that is compressed itself
+    content: bytes | None = None  # all bytes, if the archive itself is compressed
 
     @contextmanager
     def open(self) -> Iterator[zipfile.ZipFile]:
@@ -50,7 +50,7 @@ class Archive:
             yield opened
 
     def open_array(self, opened: zipfile.ZipFile, name: str) -> ArrayStream:
-        """Open a member; one that is stored as it is, in the file itself."""
+        """Open a member; an uncompressed one is read directly from the file."""
         try:
             info = opened.getinfo(f"{name}.npy")
             member: Any = opened.open(info)  # checks its header
@@ -77,21 +77,21 @@ class Archive:
 
 
 def refuse_repeated_members(opened: zipfile.ZipFile) -> None:
-    """Refuse an archive with two members of one name: readers take the last, or the first, without a word."""
+    """Refuse an archive with two members of the same name: readers silently take the last, or the first."""
     members = Counter(opened.namelist()).most_common(1)
     if members and members[0][1] > 1:
         raise zipfile.BadZipFile(f"{members[0][0]} appears twice")
 
 
 class _StoredMember(io.RawIOBase):
-    """A member that is stored as it is: its bytes go into the caller's memory at once, and can be left out.
+    """An uncompressed member: bytes are read directly into the caller's memory, and can be skipped.
 
-    As in zipfile, its checksum is checked at its end, unless bytes were left out.
+    As in zipfile, the checksum is verified at the end, unless bytes were skipped.
     """
 
     def __init__(self, stream: BinaryIO, info: zipfile.ZipInfo) -> None:
         self._stream, self._left, self._info = stream, info.file_size, info
-        self._crc: int | None = 0  # None where bytes were left out
+        self._crc: int | None = 0  # None once bytes were skipped
         stream.seek(info.header_offset)
         n_name, n_extra = struct.unpack("<HH", stream.read(LOCAL_HEADER)[-4:])
         stream.seek(n_name + n_extra, os.SEEK_CUR)
@@ -108,7 +108,7 @@ class _StoredMember(io.RawIOBase):
         return n_read
 
     def seek(self, offset: int, whence: int = os.SEEK_CUR) -> int:
-        """Leave bytes out."""
+        """Skip bytes."""
         self._left, self._crc = max(self._left - offset, 0), None
         return self._stream.seek(offset, whence)
 
@@ -120,7 +120,7 @@ class _StoredMember(io.RawIOBase):
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """An array that is read anew for each pass: an npy file, or a member of an archive."""
+    """An array that is reread for each pass: an npy file, or a member of an archive."""
 
     path: Path
     archive: Archive | None = None
@@ -151,7 +151,7 @@ class ArrayFile:
             return stream.header
 
     def head(self, n_entries: int) -> AnyArray:
-        """Read the first rows of a matrix, of about `n_entries` entries."""
+        """Read the first rows of a matrix, about `n_entries` entries."""
         with self.open() as stream:
             n_rows, width = stream.header.shape
             return stream.take(min(max(n_entries // max(width, 1), 1), n_rows))

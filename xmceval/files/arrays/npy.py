@@ -1,6 +1,6 @@
 """Read npy arrays as streams, from plain or compressed files or archive members, whole or some rows at a time.
 
-Strings that numpy pickled are read without running any code that a pickle could ask for.
+Strings that numpy pickled are read without running any code that the pickle contains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20
 
-MOST_DIMENSIONS = 4  # of an array of strings
+MOST_DIMENSIONS = 4  # for an array of strings
 
 
 class Header(NamedTuple):
@@ -40,7 +40,7 @@ class ArrayStream:
     """The items of one array, in order; the file is closed if its header cannot be read."""
 
     def __init__(self, stream: BinaryIO, name: str, path: Path | None = None) -> None:
-        """Read the header, at which the stream is; `path` is that of an npy file, and messages use `name`."""
+        """Read the header, where the stream starts; `path` is that of an npy file, and messages use `name`."""
         self.stream, self.name, self._path = stream, name, path
         with ExitStack() as stack, self._in_words():
             stack.callback(stream.close)
@@ -55,8 +55,8 @@ class ArrayStream:
                 raise DataError(f"{name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
             stack.pop_all()
         self._n_left = int(np.prod([1, *self.header.shape], dtype=object))
-        self._whole: AnyArray | None = None  # all rows, where these are not stored one after the other
-        self._row = 0  # the next row of them
+        self._whole: AnyArray | None = None  # all rows, if they are not stored one after the other
+        self._row = 0  # the next row to take from them
 
     def __enter__(self) -> ArrayStream:
         return self
@@ -67,7 +67,7 @@ class ArrayStream:
     def take(self, n_rows: int) -> AnyArray:
         """Return the next rows of a matrix, [n_rows, n_columns].
 
-        One in Fortran order is mapped into memory, or read whole where it is compressed or in an archive.
+        An array in Fortran order is memory-mapped, or read whole if it is compressed or in an archive.
         """
         if not self._is_whole:
             width = self.header.shape[1]
@@ -98,12 +98,12 @@ class ArrayStream:
         return self.header.is_fortran or self.header.dtype.hasobject
 
     def read(self, n_items: int) -> AnyArray:
-        """Read the next items, as an array [n_items] of the type in the header."""
+        """Read the next items as an array [n_items] of the dtype in the header."""
         n_bytes, filled = n_items * self.header.dtype.itemsize, 0
         buffer = np.empty(min(n_bytes, PIECE_BYTES), dtype=np.uint8)
         with self._in_words():
             while filled < n_bytes:
-                if filled == buffer.size:  # a wrong header may declare any size: memory grows only as bytes come
+                if filled == buffer.size:  # a damaged header may declare any size: grow only as bytes arrive
                     buffer.resize(min(2 * filled, n_bytes), refcheck=False)
                 n_read = self.stream.readinto(buffer[filled:].data)  # type: ignore[attr-defined]
                 if not n_read:
@@ -119,13 +119,13 @@ class ArrayStream:
         self._n_left -= n_items
 
     def read_whole(self) -> AnyArray:
-        """Read all items, and check that nothing follows them, as an array of the shape in the header."""
+        """Read all items as an array of the shape in the header, and check that nothing follows."""
         items = self.read(self._n_left)
         self.check_end()
         return items.reshape(self.header.shape, order="F" if self.header.is_fortran else "C")
 
     def read_strings(self) -> NDArray[np.object_]:
-        """Read strings: of a unicode dtype, or Python strings in a pickle with nothing else in it."""
+        """Read strings: with a unicode dtype, or Python strings in a pickle that contains nothing else."""
         if self.header.dtype.hasobject:
             try:
                 strings = load_strings(self.stream)
@@ -141,11 +141,11 @@ class ArrayStream:
             return strings
         if self.header.dtype.kind != "U":
             raise DataError(f"{self.name}: expected an array of strings, got dtype {self.header.dtype}")
-        with self._in_words():  # a code point that Unicode does not have is an error
+        with self._in_words():  # an invalid code point is an error
             return self.read_whole().astype(object)
 
     def check_end(self) -> None:
-        """Check that nothing follows, and with it the checksum of a member of an archive."""
+        """Check that nothing follows, which also verifies the checksum of an archive member."""
         with self._in_words():
             more = self.stream.read(1)
         if more:
@@ -153,7 +153,7 @@ class ArrayStream:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Turn what numpy, zipfile and zlib raise over damaged bytes, which is nearly anything, into an error."""
+        """Convert exceptions over damaged bytes, for which numpy, zipfile and zlib raise nearly anything."""
         try:
             yield
         except DataError:
@@ -166,12 +166,12 @@ class ArrayStream:
 
 
 def open_array(path: Path) -> ArrayStream:
-    """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows."""
+    """Open an npy file; a pipe is first copied to a temporary file, as header and rows are read separately."""
     return ArrayStream(open_bytes(path), str(path), path)
 
 
 def read_array(path: Path) -> AnyArray:
-    """Read a whole npy file of numbers, of the shape and type in its header."""
+    """Read a whole npy file of numbers, with the shape and dtype of its header."""
     with open_array(path) as array:
         if array.header.dtype.kind not in "biuf":
             raise DataError(f"{path}: expected numbers, got dtype {array.header.dtype}")
@@ -179,11 +179,11 @@ def read_array(path: Path) -> AnyArray:
 
 
 class RefusedError(ValueError):
-    """A pickle with anything other than an array of strings in it."""
+    """A pickle that contains anything other than an array of strings."""
 
 
 class _StandIn:
-    """Stands in for a class or function of numpy in a pickle; holds arguments and state, and runs nothing."""
+    """Placeholder for a numpy class or function in a pickle; holds arguments and state, and runs nothing."""
 
     def __init__(self, *arguments: Any) -> None:
         self.arguments, self.state = arguments, cast(Any, None)
@@ -193,14 +193,14 @@ class _StandIn:
 
 
 class _Array(_StandIn):
-    """That of an array."""
+    """Placeholder for an array."""
 
 
 class _Dtype(_StandIn):
-    """That of a dtype."""
+    """Placeholder for a dtype."""
 
 
-# All that a pickle may name, beside ``_codecs.encode``; the real objects of these names are never touched.
+# All names that a pickle may use, in addition to ``_codecs.encode``; the real objects are never touched.
 _ADMITTED = {
     ("numpy.core.multiarray", "_reconstruct"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
@@ -213,10 +213,10 @@ class _Unpickler(pickle.Unpickler):
     def __init__(self, text: bytes) -> None:
         self.stream = io.BytesIO(text)
         super().__init__(self.stream)
-        self._room = len(text)  # for bytes: a pickle may ask any number of times for those of the same string
+        self._room = len(text)  # budget of bytes: a pickle may decode the same string any number of times
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a stand-in, and refuse anything else."""
+        """Return a placeholder; refuse any other name."""
         if (module, name) == ("_codecs", "encode"):
             return self._encode
         if (module, name) not in _ADMITTED:
@@ -266,7 +266,7 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
 
 
 def _check_memo(text: bytes) -> None:
-    """Refuse objects that are not numbered one after the other: the unpickler would ask for any amount of memory."""
+    """Refuse objects that are not numbered consecutively: the unpickler would allocate any amount of memory."""
     codes = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
     numbers = (number or 0 for code, number, _ in pickletools.genops(text) if code.name in codes)
     try:

@@ -26,11 +26,11 @@ from xmceval.rows.matrices.storage import Csr, FilePieces
 
 ROWS_AT_ONCE = 1 << 16
 
-MOST_NAMED = 6  # members of an archive that is no matrix
+MOST_NAMED = 6  # members named in a message
 
-LONGEST_FORMAT = 1 << 10  # bytes of `format`, which is read whole
+LONGEST_FORMAT = 1 << 10  # bytes of `format`, which is read at once
 
-# The arrays of each format of scipy.sparse.save_npz, with the kinds of dtype that they may have.
+# The arrays of each format of scipy.sparse.save_npz, with the dtype kinds that they may have.
 _COMMON = {"shape": "iu", "data": "biuf"}
 _FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -42,12 +42,12 @@ _FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 _CSR_ARRAYS = ("indptr", "indices", "data")
 
-# Names of the labels array that accompanies scores: that of NAME-labels.npy, and that of pyxclib's dict.
+# Names of the array of labels that goes with scores: as in NAME-labels.npy, and as in pyxclib's dict.
 _LISTS = frozenset({"labels", "indices"})
 
 
 def open_npz(path: Path, request: Request) -> Opened:
-    """Open a matrix that ``scipy.sparse.save_npz`` wrote, or predictions of ``numpy.savez(labels=, scores=)``."""
+    """Open a matrix from ``scipy.sparse.save_npz``, or predictions from ``numpy.savez(labels=, scores=)``."""
     archive = Archive(path, None if is_uncompressed(path) else read_all_bytes(path))
     with archive.open() as opened:
         parts = {name.removesuffix(".npy") for name in opened.namelist()}
@@ -87,7 +87,7 @@ def open_npz(path: Path, request: Request) -> Opened:
 
 
 def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int], np.dtype[Any]]:
-    """Return the format, the lengths of the arrays, the shape of the matrix and the dtype of its values."""
+    """Check the arrays; return their format and lengths, the matrix's shape and the dtype of its values."""
     path = archive.path
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
@@ -156,9 +156,9 @@ def _describe_other(archive: Archive, opened: zipfile.ZipFile, path: Path) -> st
 def _read_csr(
     archive: Archive, shape: tuple[int, int], n_stored: int, are_scores: bool, first_row: int
 ) -> Iterator[Csr]:
-    """Yield the rows of a CSR matrix, from one on, in pieces of about BLOCK_ENTRIES entries.
+    """Yield the rows of a CSR matrix from `first_row` on, in pieces of about BLOCK_ENTRIES entries.
 
-    Its three arrays are read in step, and checked before entries are read that they ask for.
+    Its three arrays are read in parallel, and row pointers are checked before the entries are read.
     """
     name, n_rows = str(archive.path), shape[0]
     with ExitStack() as stack:
@@ -175,7 +175,7 @@ def _read_csr(
             values.skip(last)
         for row in range(first_row, n_rows, ROWS_AT_ONCE):
             n = min(ROWS_AT_ONCE, n_rows - row)
-            # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
+            # A uint64 beyond int64, from a damaged file, becomes negative and is refused.
             indptr = np.concatenate([[last], ends.read(n).astype(np.int64)])
             if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > n_stored:
                 raise indptr_error(name, n_rows, n_stored)
@@ -183,7 +183,7 @@ def _read_csr(
                 raise early_end_error(name, int(indptr[-1]), n_stored)
             lengths, longest = np.diff(indptr), max(shape[1], BLOCK_ENTRIES)
             longer = int(np.argmax(lengths > longest))
-            if lengths[longer] > longest:  # it is not read
+            if lengths[longer] > longest:  # the rest is not read
                 raise DataError(
                     f"{name} row {row + longer}: has {counted(int(lengths[longer]), 'entry')}, but the matrix has "
                     f"{counted(shape[1], 'column')}; a label appears at most once in a row"

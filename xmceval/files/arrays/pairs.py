@@ -32,13 +32,13 @@ from xmceval.rows.shards import parts_of
 
 _PADDING = frozenset({"", "-1"})
 
-MakePiece: TypeAlias = Callable[..., Matrix]  # takes the first row of a piece, and that piece of each array
+MakePiece: TypeAlias = Callable[..., Matrix]  # called with a first row, and a piece of each array
 
 
 def open_npy(path: Path, request: Request) -> Opened:
-    """Open an npy matrix: scores or truth [n_rows, n_labels], or as predictions ranked labels or their names.
+    """Open an npy matrix: scores or truth [n_rows, n_labels], or predictions as ranked labels or their names.
 
-    `are_ids` tells which; the first piece shows it.
+    `are_ids` says which; by default the first piece decides.
     """
     array = ArrayFile(path)
     header = array.header()
@@ -48,7 +48,7 @@ def open_npy(path: Path, request: Request) -> Opened:
         return open_lists(array, None, request, FORMATS["npy-ranked"])
     piece = array.head(BLOCK_ENTRIES)
     n_seen = request.n_seen
-    if n_seen is None:  # alone, integers beyond the columns are taken for ids
+    if n_seen is None:  # without a truth, integers beyond the columns are read as ids
         n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
     is_ranked, may_be_scores = are_ids(
         piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen
@@ -59,7 +59,7 @@ def open_npy(path: Path, request: Request) -> Opened:
 
 
 def open_dense(path: Path, request: Request) -> Opened:
-    """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth."""
+    """Open an npy matrix [n_rows, n_labels]: scores, with -inf for not predicted, or an indicator of truth."""
     array = ArrayFile(path)
     shape, _, dtype = _check_matrix(array, "biuf")
     if not request.are_scores:
@@ -82,11 +82,11 @@ def has_pair(path: Path) -> bool:
 
 
 def resolve(path: str | Path) -> Path:
-    """Return a path without links; of all names of a pair the same one."""
+    """Return a path without links; all names of a pair give the same path."""
     path = to_path(path)
     try:
         return (_find_pair(path)[0] if is_pair(path) else path).resolve()
-    except (OSError, ValueError):  # such as a store that does not answer: opening it reports that
+    except (OSError, ValueError):  # such as a store that does not answer, which opening will report
         return path
 
 
@@ -96,18 +96,18 @@ def identify(value: Any) -> tuple[Path | int, ...]:
 
 
 def pair_of(path: Path) -> str:
-    """Return the common part of the names of a pair that a path is one of, or the path itself."""
+    """Return the common part of the two names if a path is one of a pair, otherwise the path itself."""
     stem, is_part = _stem(path)
     return stem if is_part else str(path)
 
 
 def find_files(path: Path) -> list[Path]:
-    """Return the files that a path names: itself, or those of a pair that exist."""
+    """Return the files that a path names: the file itself, or the existing files of a pair."""
     return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]
 
 
 def describe_missing(path: Path) -> str:
-    """Describe a file that is missing; where its name is that of a pair, with the names of both."""
+    """Describe a missing file; if it may be a pair, with the names of both files."""
     if not _stem(path)[1]:
         is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
         hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
@@ -121,7 +121,7 @@ def describe_missing(path: Path) -> str:
 def open_pair(path: Path, request: Request) -> Opened:
     """Open ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME.
 
-    Labels alone are in the order of their rank; scores alone are a dense matrix.
+    Labels alone are ranked, best first; scores alone are a dense matrix.
     """
     labels, scores = _find_pair(path)
     if not labels.exists() and not scores.exists():
@@ -149,9 +149,9 @@ def open_lists(
     is_held: bool = False,
     may_be_scores: bool = False,
 ) -> Opened:
-    """Open a matrix of labels or their names [n_rows, any width], and one of their scores, or none.
+    """Open a matrix of labels or their names [n_rows, any width], and optionally one of their scores.
 
-    Without scores labels are in the order of their rank, and a warning says what is `missing`.
+    Without scores, labels are ranked best first, and a warning says what is `missing`.
     """
     header = _check_matrix(labels, "iufUO" if request.are_all_ids and scores is None else "iuUO")
     dtype = None
@@ -190,7 +190,7 @@ def open_lists(
 
 
 def _check_matrix(array: ArrayFile, kinds: str) -> Header:
-    """Return the header of a matrix of one of some kinds of dtype."""
+    """Return the header of a matrix whose dtype has one of these kinds."""
     header = array.header()
     if len(header.shape) != 2 or header.dtype.kind not in kinds:
         if hint := _explain_text(array, header):
@@ -228,10 +228,10 @@ def _stem(path: Path) -> tuple[str, bool]:
 
 
 def _find_pair(path: Path) -> tuple[Path, Path]:
-    """Return the two files of a pair, each as it exists: plain, or compressed under a name that says so."""
+    """Return the two files of a pair under their existing names, which may have a suffix of compression."""
     stem, _ = _stem(path)
     files, endings = [], ["", *COMPRESSED_ENDINGS]
-    if isinstance(path, RemotePath):  # whose pair is compressed as it is itself
+    if isinstance(path, RemotePath):  # the other file is compressed in the same way
         endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
     for ending in (LABELS_ENDING, SCORES_ENDING):
         names = [stem + ending + more for more in endings]
@@ -242,18 +242,18 @@ def _find_pair(path: Path) -> tuple[Path, Path]:
 
 
 def _pieces(arrays: Sequence[ArrayFile], make: MakePiece, *, starts_anywhere: bool = True) -> FilePieces:
-    """Return the rows of matrices of one shape, which are read in step."""
+    """Return the rows of matrices of the same shape, read in parallel."""
     files = tuple(dict.fromkeys(array.path for array in arrays))
     return FilePieces(files, partial(_read, arrays, make), partial(_can_start, arrays) if starts_anywhere else None)
 
 
 def _can_start(arrays: Sequence[ArrayFile]) -> bool:
-    """Return whether reading can begin at any row of some arrays."""
+    """Return whether reading can begin at any row of these arrays."""
     return all(array.can_start() for array in arrays)
 
 
 def _read(arrays: Sequence[ArrayFile], make: MakePiece, first_row: int) -> Iterator[Matrix]:
-    """Yield the rows of matrices in step, from one on, in pieces of about BLOCK_ENTRIES entries."""
+    """Yield the rows of matrices in parallel, from `first_row` on, in pieces of about BLOCK_ENTRIES entries."""
     with ExitStack() as stack:
         streams = [stack.enter_context(array.open()) for array in arrays]
         n_rows, width = streams[0].header.shape
@@ -272,7 +272,7 @@ def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:
 
 
 def _lists(name: str, names: Names | None, row: int, labels: AnyArray, scores: AnyArray | None = None) -> Matrix:
-    """Return rows of labels or their names, whose scores fall from left to right where there are none."""
+    """Return rows of labels or their names; without scores, these fall from left to right."""
     if scores is None:
         scores = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
     if names is None:
@@ -296,7 +296,7 @@ class _NamedLists(Matrix):
         return self.words.shape
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy rows into the scratch arrays, with labels for names."""
+        """Copy rows into the scratch arrays, replacing names by labels."""
         words = self.words[start:stop]
         if words.dtype.hasobject:
             label_of = self.names.labels
@@ -325,7 +325,7 @@ class _NamedLists(Matrix):
         return lists.copy_rows(0, stop - start, scratch)
 
     def sliced(self, start: int, stop: int) -> _NamedLists:
-        """Return some rows."""
+        """Return a slice of rows."""
         return replace(
             self, words=self.words[start:stop], scores=self.scores[start:stop], first_row=self.first_row + start
         )

@@ -35,7 +35,7 @@ def _shown_part(part: str) -> str:
 
 
 def split_query(part: str) -> tuple[str, str]:
-    """Split an address where its query begins; elsewhere than in the web, ``?`` may be a part of a name or pattern."""
+    """Split an address before its query; outside the web, ``?`` may be part of a name or pattern."""
     place = part.find("?")
     if part.partition("://")[0].lower().rpartition("::")[2] in WEB:
         place = min((at for at in (place, part.find("#")) if at >= 0), default=-1)

@@ -16,9 +16,9 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import open_bytes, read_into
 
-CHUNK_BYTES = 3 << 20  # less makes more steps of Python, more takes memory
+CHUNK_BYTES = 3 << 20  # smaller means more Python steps, larger more memory
 
-PADDING = 64  # bytes beyond the end of a chunk that kernels may read
+PADDING = 64  # bytes that kernels may read beyond the end of a chunk
 
 
 MIB = 1 << 20
@@ -28,7 +28,7 @@ NEWLINE = 0x0A
 
 @dataclass
 class Chunk:
-    """Bytes of whole lines: ``text[start:stop]`` ends with a newline. Its buffer goes back to a pool with it.
+    """Bytes of whole lines: ``text[start:stop]`` ends with a newline. The buffer is reused after deletion.
 
     Its first byte is byte `offset` of the file.
     """
@@ -52,7 +52,7 @@ class LineChunks:
     """A file as chunks of whole lines of about CHUNK_BYTES; a longer line makes a longer chunk."""
 
     path: Path
-    max_line: int | None = None  # the longest line, in MiB, where the user may choose it; default MAX_LINE
+    max_line: int | None = None  # limit for a line in MiB, if the user can choose it; default MAX_LINE
     chunk_bytes: int = field(default_factory=lambda: CHUNK_BYTES)
     lacks_newline: bool = False  # set at the end of a file that ends within a line
     offset: int = 0  # where the first line begins; above 0 only for files that are not compressed
@@ -62,10 +62,10 @@ class LineChunks:
         max_bytes = (self.max_line or MAX_LINE) * MIB
 
         def larger(n_bytes: int) -> int:
-            """Return a larger size for a buffer that is full: one byte more than the longest line is enough."""
+            """Return a larger size for a full buffer; one byte more than the longest allowed line is enough."""
             return max(min(2 * n_bytes, max_bytes + 1), n_bytes + 1)
 
-        rest, n_before = b"", self.offset  # the beginning of a line whose end is not yet read; the bytes before it
+        rest, n_before = b"", self.offset  # the start of an incomplete line, and the bytes before it
         with open_bytes(self.path) as stream:
             if self.offset:
                 stream.seek(self.offset)
@@ -132,18 +132,19 @@ _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
 
 PERCENT, COMMA = rb"[-+]?\d+(?:[.,]\d+)?%", rb"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 
-# Commands that write points in numbers of their own, and leave other commas, as between columns; JSON loses the quotes.
+# Commands that replace decimal commas by points and keep other commas, such as between columns; JSON loses its
+# quotes.
 _POINTS = r"""sed -E 's/(["[:space:];:])([-+]?[0-9]+),([0-9eE+-]+)(["[:space:];]|$)/\1\2.\3\4/g'"""
 _POINTS_IN_JSON = r"""sed -E 's/"([-+]?[0-9]+),([0-9eE+-]+)" *([],}])/\1.\2\3/g'"""
 
 
 def without_comment(line: bytes) -> bytes:
-    """Return a line without its comment: ``#`` begins one only where a word may begin."""
+    """Strip the comment from a line: ``#`` begins one only where a word may begin."""
     return _COMMENT.sub(b"", line, count=1) if b"#" in line else line
 
 
 def explain_decimal(word: bytes, *, is_json: bool = False) -> str:
-    """Return the end of a message about a word that is no number: the conversion to do, or nothing."""
+    """Return the end of a message about a word that is not a number: how to convert it, or nothing."""
     if re.fullmatch(PERCENT, word):
         return "; percent signs are not read (hint: remove them, for example with sed 's/%//g')"
     if re.fullmatch(COMMA, word):
@@ -154,14 +155,14 @@ def explain_decimal(word: bytes, *, is_json: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the lines of a file are that are neither blank nor comments, below its header: for messages."""
+    """Places, for messages, of the lines below the header that are neither blank nor comments."""
 
     path: Path
     n_header_lines: int = 0
     has_comments: bool = False
 
     def __call__(self, entry: int) -> str:
-        """Return the place of a line, given how many come before it."""
+        """Return the place of a line, given the number of lines before it."""
         number, _ = next(islice(self.filled_lines(), entry, None), (entry + 1, b""))
         return f"{self.path}:{number}"
 

@@ -13,24 +13,24 @@ from xmceval.errors import missing_package
 
 READ_BYTES = 1 << 15  # compressed bytes at a time
 
-OUTPUT_BYTES = 1 << 17  # decompressed bytes at a time, where the decompressor can be limited
+OUTPUT_BYTES = 1 << 17  # decompressed bytes at a time, if the decompressor has a limit
 
-ZSTD_READ_BYTES = 1 << 11  # that of zstandard cannot be limited: four bytes may expand to 128 KiB
+ZSTD_READ_BYTES = 1 << 11  # zstandard has no limit: four bytes may expand to 128 KiB
 
 
-LARGEST_WINDOW = 1 << 27  # bytes that zstandard may hold
+LARGEST_WINDOW = 1 << 27  # bytes that zstandard may allocate
 
-LARGEST_DICTIONARY = 1 << 28  # bytes that xz may hold
+LARGEST_DICTIONARY = 1 << 28  # bytes that xz may allocate
 
 
 class DamagedError(Exception):
-    """Bytes that are not what the decompressor expects."""
+    """The decompressor found damaged bytes."""
 
 
 class FrameStream(io.RawIOBase):
     """A compressed file, member by member; padding with zero bytes between members is skipped.
 
-    The readers of the standard library stop in silence at the first bytes that are not a member, and zstandard's own
+    The readers of the standard library silently stop at the first bytes that are not a member, and zstandard's
     reader does not detect a truncated file.
     """
 
@@ -38,7 +38,7 @@ class FrameStream(io.RawIOBase):
         self,
         file: BinaryIO,  # closed with this stream
         new_decoder: Callable[[], Any],  # returns a decompressor for one member
-        errors: tuple[type[Exception], ...],  # what it raises over damaged bytes
+        errors: tuple[type[Exception], ...],  # exceptions that it raises for damaged bytes
         read_bytes: int = READ_BYTES,  # compressed bytes at a time
     ) -> None:
         self._file = file
@@ -61,7 +61,7 @@ class FrameStream(io.RawIOBase):
         return size
 
     def _refill(self) -> None:
-        """Decompress some more bytes."""
+        """Decompress more bytes."""
         compressed, self._surplus = self._surplus, b""
         if not compressed and getattr(self._decoder, "needs_input", True):
             compressed = self._file.read(self._read_bytes)
@@ -84,7 +84,7 @@ class FrameStream(io.RawIOBase):
             self._surplus, self._decoder = self._decoder.unused_data, self._new_decoder()
 
     def close(self) -> None:
-        """Close the file as well."""
+        """Close the stream and its file."""
         self._file.close()
         super().close()
 

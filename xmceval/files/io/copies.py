@@ -1,4 +1,4 @@
-"""Temporary copies of inputs that cannot be read in place, namely pipes and remote files."""
+"""Temporary copies of inputs that cannot be read in place: pipes and remote files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _paths: set[Path] = set()
 class Copy:
     """A temporary file for the bytes of an input, which is deleted with this object, or when the process ends.
 
-    It has a folder of its own, so that a thread that opens it after its deletion cannot make it again.
+    It has its own folder, so that a thread that opens it after its deletion cannot recreate it.
     """
 
     def __init__(self, name: str) -> None:
@@ -31,7 +31,7 @@ class Copy:
 
 @contextmanager
 def copying(name: str) -> Iterator[None]:
-    """Report where there is no room for the copy of an input."""
+    """Report a lack of space for the copy of an input."""
     try:
         yield
     except OSError as error:
@@ -41,13 +41,13 @@ def copying(name: str) -> Iterator[None]:
 
 
 def _delete(path: Path, process: int) -> None:
-    """Delete a copy in the process that made it, not in one that was forked from it."""
+    """Delete a copy in the process that made it, not in a forked child."""
     if os.getpid() == process:
         shutil.rmtree(path.parent, ignore_errors=True)
         _paths.discard(path)
 
 
 def delete_copies() -> None:
-    """Delete all copies, where a signal ends the process at once."""
+    """Delete all copies when a signal ends the process at once."""
     while _paths:
         shutil.rmtree(_paths.pop().parent, ignore_errors=True)

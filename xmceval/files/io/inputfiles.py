@@ -1,6 +1,6 @@
 """Open the file behind an input path: a local file, or the copy of a pipe or of a remote file.
 
-The bytes of standard input and of named pipes come once: they are copied to a temporary file, where all read them.
+Standard input and named pipes can be read only once: they are copied to a temporary file for all readers.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ STDIN = Path("-")
 
 _PIECE = 1 << 20
 
-_copies: dict[Hashable, Copy] = {}  # of pipes
-_are_kept = ContextVar("are_kept", default=False)  # whether a call within another reads its copies
+_copies: dict[Hashable, Copy] = {}  # copies of pipes
+_are_kept = ContextVar("are_kept", default=False)  # whether a nested call reuses the copies
 
 
 def pipe_key(path: Path) -> Hashable:
-    """Return the key shared by all names of a pipe, such as ``-`` and ``/dev/stdin``; None if it is no pipe."""
+    """Return a key shared by all names of a pipe, such as ``-`` and ``/dev/stdin``; None for other files."""
     if isinstance(path, RemotePath):
         return None
     try:
         status = os.fstat(sys.stdin.fileno()) if path == STDIN else path.stat()
-    except (AttributeError, OSError, ValueError):  # no such file, or a standard input without a descriptor
+    except (AttributeError, OSError, ValueError):  # no such file, or standard input without a descriptor
         status = None
     if status is not None and stat.S_ISFIFO(status.st_mode):
         return status.st_dev, status.st_ino
@@ -44,14 +44,14 @@ def pipe_key(path: Path) -> Hashable:
 
 
 def renew_pipes(paths: Iterable[Path]) -> None:
-    """Forget what came through pipes before: a call copies it anew, once, where it first reads it."""
+    """Forget earlier contents of pipes: a call copies a pipe once, when it first reads it."""
     for path in paths if not _are_kept.get() else ():
         _copies.pop(pipe_key(path), None)
 
 
 @contextmanager
 def kept_pipes() -> Iterator[None]:
-    """Let calls within this one read the copies of its pipes."""
+    """Let nested calls reuse the copies of pipes."""
     token = _are_kept.set(True)
     try:
         yield
@@ -69,14 +69,14 @@ def _pieces(pipe: Path) -> Iterator[bytes]:
         raise DataError(f"{pipe}: standard input is closed")
     stdin: Any = sys.stdin.buffer
     while (piece := stdin.read1(_PIECE)) != b"":
-        if piece is None:  # standard input is in non-blocking mode
+        if piece is None:  # non-blocking standard input
             select.select([stdin], [], [])
         else:
             yield piece
 
 
 def stored_at(path: Path) -> Path:
-    """Return where the bytes of a path are; for a pipe or a remote file, in its copy, made if needed."""
+    """Return the file with the bytes of a path: for a pipe or a remote file its copy, made if needed."""
     if isinstance(path, RemotePath):
         return path.remote.copy.path
     key = pipe_key(path)
@@ -128,14 +128,14 @@ def digest_of(path: Path) -> tuple[int, str]:
 
 
 class Stamp(NamedTuple):
-    """Size and time of a file, by which a change between two readings is noticed."""
+    """Size and time of a file, to detect changes between two passes."""
 
     n_bytes: int
     modified: int  # in nanoseconds
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """Return the stamp of a file; None for pipes and remote files, whose copies cannot change, and without a file."""
+    """Return the stamp of a file; None if it is missing, or a pipe or remote file, whose copy cannot change."""
     if isinstance(path, RemotePath) or pipe_key(path) is not None:
         return None
     try:
@@ -146,7 +146,7 @@ def stamp_of(path: Path) -> Stamp | None:
 
 
 def check_unchanged(stamps: Mapping[Path, Stamp | None], files: Iterable[Path]) -> None:
-    """Refuse files that have changed since their stamps were taken: each pass may have read other rows."""
+    """Refuse files that changed since their stamps were taken: passes may have read different rows."""
     for path in files:
         if stamps.get(path) not in {None, stamp_of(path)}:
             raise DataError(

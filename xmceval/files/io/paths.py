@@ -1,7 +1,7 @@
 """Paths of inputs and outputs, local or remote, such as ``s3://bucket/name``.
 
-Credentials that an address holds, a query string or ``user:password@``, are in none of the names of a remote path:
-its ``str()`` and ``name`` are safe to print.
+The names of a remote path omit credentials in its address, such as a query string or ``user:password@``:
+``str()`` and ``name`` are safe to print.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from xmceval.rows.shards import Shards
 if TYPE_CHECKING:
     from xmceval.files.io.remote import RemoteFile
 
-MAX_LINE = 128  # MiB in a line of text, by default: a row of all labels of the largest public sets takes half of that
+MAX_LINE = 128  # default limit for a line, in MiB: twice a row with all labels of the largest public sets
 
 _Local = type(Path())
 
-# A single letter before a colon is a drive of Windows. Chains such as simplecache::s3://bucket/name begin with ``::``.
+# A single letter before a colon is a Windows drive. Chains such as simplecache::s3://bucket/name begin with
+# ``::``.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
 _PROTOCOLS = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)")
 LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
@@ -34,13 +35,13 @@ LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 class RemotePath(_Local):  # type: ignore[misc, valid-type]
     """The address of a remote file, which fsspec opens.
 
-    It is a Path, so that what takes paths takes it, but nothing of the operating system can open it.
+    It is a Path, so that it can be passed wherever paths can, but the operating system cannot open it.
     """
 
-    address: str  # with the credentials in it, if there are any
+    address: str  # including any credentials
 
     def __new__(cls, address: str) -> RemotePath:
-        """Make a path that shows the address without credentials, which only `address` has."""
+        """Make a path that shows the address without credentials; only `address` keeps them."""
         self: RemotePath = super().__new__(cls, shown(address))
         self.address = address
         return self
@@ -69,13 +70,13 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
     @cached_property
     def remote(self) -> RemoteFile:
-        """The file on its store, as it is when this is first asked for."""
+        """The file on its store, as of the first access."""
         from xmceval.files.io.remote import RemoteFile
 
         return RemoteFile(self.address)
 
     def with_name(self, name: str) -> RemotePath:
-        """Return the address of another file of the same folder; what follows ``?`` remains."""
+        """Return the address of another file in the same folder; keep the text after ``?``."""
         plain, query = split_query(self.address)
         return RemotePath(f"{plain[: len(plain) - len(self.name)]}{name}{query}")
 
@@ -102,14 +103,14 @@ def is_address(name: str) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """Return an address, or a text with addresses, as a command has it, without credentials."""
+    """Remove the credentials from an address, or from a text with addresses."""
     return shown(text) if is_address(text) else redacted(text)
 
 
 def to_path(name: str | os.PathLike[str]) -> Path:
-    """Return the path that a name means, local or remote."""
+    """Convert a name to a path, local or remote."""
     if isinstance(name, str) and is_address(name):
-        return RemotePath(_PROTOCOLS.sub(lambda protocol: protocol.group().lower(), name))  # as fsspec expects them
+        return RemotePath(_PROTOCOLS.sub(lambda protocol: protocol.group().lower(), name))  # as fsspec expects
     if isinstance(name, RemotePath):
         return name
     if not isinstance(name, (str, os.PathLike)):
@@ -118,7 +119,7 @@ def to_path(name: str | os.PathLike[str]) -> Path:
 
 
 def as_input(value: Any) -> Any:
-    """Return a value that may be an input: the path of an address, or of each in a list; the rest as it is."""
+    """Convert addresses, alone or in a list, to paths; return any other input unchanged."""
     if isinstance(value, str):
         return to_path(value) if is_address(value) or LOCAL.match(value) else value
     if isinstance(value, Shards):
@@ -130,7 +131,7 @@ def as_input(value: Any) -> Any:
 
 
 def beside(file: Path | None, name: str | os.PathLike[str]) -> Path:
-    """Return the path that a name means in a file: relative ones are relative to it, those of no file to the folder."""
+    """Resolve a path named in a file relative to that file, or without a file to the current folder."""
     path = to_path(name)
     if file is None or isinstance(path, RemotePath) or path.is_absolute():
         return path
@@ -138,7 +139,7 @@ def beside(file: Path | None, name: str | os.PathLike[str]) -> Path:
 
 
 def split_ending(name: str) -> tuple[str, str]:
-    """Return a path without the ending that says how it is stored, and that ending, in any case.
+    """Split off the ending of a path that tells its format and compression, in upper or lower case.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Find remote files with fsspec, download inputs to temporary files, and upload outputs.
 
-A file is fetched once and whole, so it does not matter whether its store gives ranges of bytes or knows the size. The
-last copies are kept until the process ends, for tasks that read the same file: they are used again where the store
-still gives the same tags and times.
+A file is fetched once and completely, so its store need not support byte ranges or know the size. The last
+copies are kept until the process ends, for tasks that read the same file, and reused while the store reports
+the same tags and times.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from xmceval.files.io.addresses import WEB, redacted, shown
 from xmceval.files.io.copies import Copy
 from xmceval.rows.progress import watch_work
 
-PATIENCE = 10.0  # seconds without an answer of a web server
+PATIENCE = 10.0  # seconds to wait for a web server
 KEPT = 4  # copies
 
-# Stores in which a file appears only when its upload has ended well; in others it is renamed then.
+# Stores in which a file appears only after a complete upload; in others it is renamed afterwards.
 ATOMIC = WEB | {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci"}
-# What tells whether a file has changed, as stores call it.
+# Keys of metadata that change with the file, as named by stores.
 TAGS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "last_modified", "updated", "mtime", "created")
-# Names of errors, of packages that are not imported here.
+# Names of errors from packages that are not imported here.
 _NOWHERE = re.compile("gaierror|refused|connectordns|endpointconnection|connectorerror|nameresolution")
 _DENIED = re.compile("permission|credential|refresherror|forbidden|accessdenied|authentication")
 
@@ -39,7 +39,7 @@ _lock = threading.Lock()
 
 
 class MissingError(DataError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class RemoteFile:
@@ -55,7 +55,7 @@ class RemoteFile:
             raise DataError(f"{shown(address)}: remote files need the package fsspec {hint}") from None
         options = {}
         with self._explaining():
-            if self.protocol in WEB:  # aiohttp would end every request after five minutes, but none that is silent
+            if self.protocol in WEB:  # by default aiohttp ends requests after five minutes, but not silent ones
                 from aiohttp import ClientTimeout
                 from fsspec.config import conf
 
@@ -77,7 +77,7 @@ class RemoteFile:
         return {**info, "type": "directory"} if is_folder else info
 
     def match(self) -> list[str]:
-        """Return the addresses of the files that match this one, a pattern."""
+        """Return the addresses of the files that match this pattern."""
         with self._explaining():
             self.system.invalidate_cache()
             infos = dict(self.system.glob(self.name, detail=True))
@@ -102,7 +102,7 @@ class RemoteFile:
         return copy
 
     def _fetch(self) -> Copy:
-        """Copy the file, all of it."""
+        """Copy the whole file."""
         from fsspec.callbacks import Callback
 
         name, size, callback = shown(self.address), self.info.get("size"), Callback()
@@ -117,10 +117,10 @@ class RemoteFile:
         return copy
 
     def put(self, file: Path) -> None:
-        """Send a finished file, which appears under its name only when all of it has come."""
+        """Upload a finished file, which appears under its name only once it is complete."""
         how: dict[str, Any] = self._headers(**{"Content-Length": str(file.stat().st_size)})
         if self.protocol in WEB:
-            how["method"] = "put"  # which names the file that it makes
+            how["method"] = "put"  # names the file that it creates
         sent = self.name if self.protocol in ATOMIC else f"{self.name}.{token_hex(8)}"
         try:
             with self._explaining("written"):
@@ -141,16 +141,16 @@ class RemoteFile:
 
     @contextmanager
     def _explaining(self, what: str = "read") -> Iterator[None]:
-        """Turn an error of another package into one that says what it means, on one line and without credentials."""
+        """Translate an error of another package into one that is clear, on one line and without credentials."""
         try:
             yield
         except DataError:
             raise
-        except Exception as error:  # packages of stores raise nearly anything
+        except Exception as error:  # storage packages raise nearly anything
             raise self._explain(error, what) from None
 
     def _explain(self, error: Exception, what: str) -> DataError:
-        chain: list[BaseException] = [error]  # and the errors that it comes from
+        chain: list[BaseException] = [error]  # followed by its causes
         while cause := chain[-1].__cause__ or (None if chain[-1].__suppress_context__ else chain[-1].__context__):
             chain.append(cause)
         last = chain[-1]
@@ -159,7 +159,7 @@ class RemoteFile:
         text = redacted(" ".join(text.split()), self.address)[:200]
         status = next((link.status for link in chain if hasattr(link, "status")), None)
         text = text if status is None else f"status {status}, {text}"
-        missing = chain[-1:] if self.protocol in WEB else chain  # in the web all is a missing file at first
+        missing = chain[-1:] if self.protocol in WEB else chain  # web errors may look like missing files
         if "timeout" in names:
             problem = f"no answer within {PATIENCE:.0f} seconds (hint: check the address and the network)"
         elif _NOWHERE.search(names):

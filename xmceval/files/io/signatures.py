@@ -15,7 +15,7 @@ PICKLE = b"\x80"
 LFS = b"version https://git-lfs"
 PAGES = (b"<!doctype html", b"<html", b"<head", b"<?xml")  # in any case
 
-# Signatures of compressed files. A zstandard file may begin with a frame to skip: pzstd writes such files.
+# Signatures of compressed files. A zstandard file may begin with a skippable frame, as pzstd writes.
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 ZSTD_SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
 

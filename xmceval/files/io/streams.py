@@ -16,7 +16,7 @@ from xmceval.files.io.compressed import DamagedError, open_bzip2, open_xz, open_
 from xmceval.files.io.inputfiles import open_stored, size_of
 from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, UTF8_BOM, XZ, ZIP, ZSTD, ZSTD_SKIPPABLE
 
-# Readers of an open file, by the first bytes.
+# Decompressors by the first bytes of a file.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
     {
         GZIP: gzip.open,
@@ -32,7 +32,7 @@ _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading; it is decompressed by its first bytes."""
+    """Open a file for reading, decompressed according to its first bytes."""
     stream = open_stored(path)
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
@@ -43,13 +43,13 @@ def open_bytes(path: Path) -> BinaryIO:
             except DataError as error:
                 stream.close()
                 raise DataError(f"{path}: {error}") from None
-            weakref.finalize(decompressed, stream.close)  # gzip leaves the file open that it is passed
+            weakref.finalize(decompressed, stream.close)  # gzip does not close the file passed to it
             return cast(BinaryIO, decompressed)
     return stream
 
 
 def is_empty(path: Path) -> bool:
-    """Return whether a path is a file without a byte."""
+    """Return whether a path is an empty file."""
     return path.is_file() and size_of(path) == 0
 
 
@@ -68,19 +68,19 @@ def read_first_bytes(path: Path, size: int) -> bytes:
 
 
 def read_all_bytes(path: Path) -> bytes:
-    """Read a whole file, decompressed: for small files, or for those that are held in memory anyway."""
+    """Read a whole file, decompressed: for small files, or files that are held in memory anyway."""
     with open_bytes(path) as stream, _locate_damage(path):
         return stream.read()
 
 
 def read_short_lines(path: Path) -> list[bytes]:
-    """Return the lines of a small file without the blanks around them, up to the last that has any text."""
+    """Return the stripped lines of a small file, up to the last non-blank one."""
     text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
     return [line.strip() for line in text.split(b"\n")] if text else []
 
 
 def check_is_text(path: Path) -> None:
-    """Refuse a file where text is expected: an archive, or any other that has a zero byte near its start."""
+    """Refuse a file that is not text: an archive, or a file with a zero byte near its start."""
     head = read_first_bytes(path, BYTES_LOOKED_AT)
     if head.startswith((ZIP, EMPTY_ZIP)):
         raise DataError(
@@ -103,14 +103,14 @@ def read_into(stream: BinaryIO, view: memoryview, path: Path) -> int:
 
 
 def read_resource(package: str, name: str) -> str:
-    """Return the text of a file of this package that is no module, such as a style sheet."""
+    """Return the text of a data file of this package, such as a style sheet."""
     from importlib.resources import files
 
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def quote(text: bytes) -> str:
-    """Quote the beginning of some bytes of a file for a message."""
+    """Quote the beginning of bytes from a file for a message."""
     plain = text.strip()
     quoted = ascii(plain[:40].decode("latin-1"))
     return quoted if len(plain) <= 40 else f"{quoted}..."
@@ -118,7 +118,7 @@ def quote(text: bytes) -> str:
 
 @contextmanager
 def _locate_damage(path: Path) -> Iterator[None]:
-    """Turn what reading a damaged file raises into an error with its place."""
+    """Convert exceptions from reading a damaged file into an error with its place."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, DamagedError) as error:

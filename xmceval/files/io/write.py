@@ -1,7 +1,7 @@
 """Write outputs so that a file appears only when it is complete, and replaces another only if forced.
 
-Until then its bytes are in a temporary file of the same folder. The name of that is random, and opening it fails where
-the name is taken, be it by a symbolic link, so no file of anybody else is ever written to or removed.
+Until then its bytes are in a temporary file in the same folder. Its name is random, and opening it fails if the
+name is taken, even by a symbolic link, so that another file is never written to or removed.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from xmceval.files.arrays.pairs import find_files
 from xmceval.files.io.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
-if hasattr(os, "register_at_fork"):  # a worker that is ended must not remove the files of its parent
+if hasattr(os, "register_at_fork"):  # a worker that ends must not remove the files of its parent
     os.register_at_fork(after_in_child=_unfinished.clear)
 
 
 def check_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
-    """Refuse an output that cannot be written, is an input, or exists without `force`: before any work is done."""
+    """Before any work, refuse an output that cannot be written, is an input, or exists without `force`."""
     is_remote = isinstance(path, RemotePath)
     if not is_remote:
         _check_folder(path)
-    if not (path.exists() if is_remote else os.path.lexists(path)):  # a broken link is there too
+    if not (path.exists() if is_remote else os.path.lexists(path)):  # a broken link exists too
         return
     for file in (file for value in inputs for file in find_files(to_path(value))):
         if is_remote or isinstance(file, RemotePath):
             is_same = str(path) == str(file)
         else:
-            is_same = path.exists() and file.exists() and path.samefile(file)  # also by another name or link
+            is_same = path.exists() and file.exists() and path.samefile(file)  # even under another name or link
         if is_same:
             raise UsageError(f"{path}: is an input itself, which cannot be overwritten (hint: choose another name)")
     if not force:
@@ -44,14 +44,14 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) 
 
 @contextmanager
 def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> Iterator[BinaryIO]:
-    """Open a temporary file, which has its name when the block ends, and is removed after an error."""
+    """Open a temporary file that gets its final name when the block ends, and is removed after an error."""
     check_output(path, force=force, inputs=inputs)
-    # A file that is sent elsewhere is written in the system's folder for temporary files.
+    # A file to upload is written in the system's temporary folder.
     folder = tempfile.gettempdir() if isinstance(path, RemotePath) else path.absolute().parent
     temporary = Path(folder, f".xmceval-{secrets.token_hex(8)}")
     _unfinished.add(temporary)
     try:
-        with temporary.open("x+b") as file:  # O_EXCL, which follows no link
+        with temporary.open("x+b") as file:  # O_EXCL does not follow links
             yield cast(BinaryIO, file)
         _publish(temporary, path, force=force)
     except OSError as error:
@@ -68,14 +68,14 @@ def write_output(path: str | Path, content: bytes | str, *, force: bool) -> None
 
 
 def remove_unfinished() -> None:
-    """Remove the files that are not complete, where a signal ends the process at once."""
+    """Remove incomplete files when a signal ends the process at once."""
     while _unfinished:
         with suppress(OSError):
             _unfinished.pop().unlink(missing_ok=True)
 
 
 def _check_folder(path: Path) -> None:
-    """Refuse a path that is no file, or in a folder that does not exist or cannot be written to."""
+    """Refuse a path that is not a file, or whose folder does not exist or is not writable."""
     try:
         if path.exists() and not path.is_file():
             raise UsageError(f"{path}: is not a file, so it cannot be overwritten")
@@ -95,7 +95,7 @@ def _already_exists(path: Path) -> UsageError:
 
 
 def _publish(temporary: Path, path: Path, *, force: bool) -> None:
-    """Give a complete file its name, which without `force` must still be free."""
+    """Rename a complete file to its final name, which without `force` must still be free."""
     if isinstance(path, RemotePath):
         path.remote.put(temporary)
     elif force:
@@ -113,7 +113,7 @@ def _publish(temporary: Path, path: Path, *, force: bool) -> None:
 
 
 def _copy_permissions(path: Path, temporary: Path) -> None:
-    """Give a file the mode, and where this is allowed the owner, of the one that it replaces."""
+    """Give a file the mode, and if permitted the owner, of the file that it replaces."""
     if path.is_symlink() or not path.exists():
         return
     status = path.stat()

@@ -38,7 +38,7 @@ _MULAN = re.compile(rb"<label\s+name\s*=")
 
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
-REFUSED = {  # signatures of files that are not read, with their kind and a hint
+REFUSED = {  # signatures of unsupported files, with their kind and a hint
     signatures.MATLAB: ("a MATLAB file", _SAVE),
     signatures.PICKLE: ("a pickle, which runs code when it is loaded", _SAVE),
     signatures.HDF5: ("an HDF5 file", _SAVE),
@@ -58,7 +58,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = 
 
 
 def open_source(path: str | Path | QuerySource | Table, request: Request) -> Opened:
-    """Open a file, or records or a table in memory; refuse numbers of labels where those of the truth are text."""
+    """Open a file, or records or a table in memory; refuse numeric labels if those of the truth are text."""
     if isinstance(path, QuerySource):
         from xmceval.files.ranking.runs import open_by_query
 
@@ -90,9 +90,9 @@ def open_either(
     is_alone: bool = False,
     are_all_ids: bool | None = None,
 ) -> Opened:
-    """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
+    """Open a file as `kind`, ``truth`` or ``scores``; by default its content decides.
 
-    With `is_alone` it is only described, so a TREC run has rows of its own.
+    With `is_alone` it is only described, and a TREC run has its own rows.
     """
     check_kind(kind)
     path = to_path(path)
@@ -100,7 +100,7 @@ def open_either(
         Request(role, names, max_line=max_line, is_alone=is_alone, are_all_ids=are_all_ids) for role in ROLES
     )
     if kind is None:
-        with suppress(DataError):  # of a pair of npy files by their stem, or what opening reports
+        with suppress(DataError):  # a pair of npy files named by its stem, or an error that opening reports
             content = Head.of(path).content.removeprefix(signatures.UTF8_BOM).lstrip()
             if content.startswith(b"{") and _TARGETS.search(content):  # truth, even if some lines are wrong
                 kind = "truth"
@@ -118,7 +118,7 @@ def open_either(
 
 
 def _open(path: Path, request: Request) -> Opened:
-    """Open a file, or a pipe that was taken before, as what a request says."""
+    """Open a file, or a pipe that was copied before, according to a request."""
     if request.are_scores and is_pair(path):
         return open_pair(path, request)
     head = Head.of(path)
@@ -190,7 +190,7 @@ def _open_json(head: Head, request: Request, place: str) -> Opened:
 
 
 def _may_have_header(head: Head) -> bool:
-    return bool(head.rows) and not head.rows[0].text[:1].isdigit()  # no header has a number first
+    return bool(head.rows) and not head.rows[0].text[:1].isdigit()  # a header does not begin with a number
 
 
 def _find_header(head: Head, request: Request) -> HeaderLine | None:
@@ -210,7 +210,7 @@ def _open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
 
 
 def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -> Opened:
-    """Open rows of labels, whose layout a mark has shown, or else is inferred."""
+    """Open rows of labels in a layout that was recognised by a mark, or else is inferred."""
     if request.are_scores:
         refuse_decimals(head)
     if b"\0" in head.lines[0]:
@@ -223,15 +223,15 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
 
 
 class Reading(NamedTuple):
-    """A format of text that its head shows."""
+    """A text format that the head of a file can show."""
 
     name: str
-    find: Callable[[Head, Request], Any]  # returns what shows the format, None in other text
+    find: Callable[[Head, Request], Any]  # returns evidence of the format, or None
     open: Callable[[Head, Request, Any], Opened]  # opens a file, given the evidence
 
 
-# The first whose evidence a file has is its format; FORMATS says in words what that is. Any other text has rows, whose
-# kind the table KINDS shows.
+# The first format with evidence in the file is taken; FORMATS describes the evidence in words. Any other text
+# has rows, whose kind is found by the table KINDS.
 READINGS = (
     Reading("run", find_run, _open_lines),
     Reading("beir", find_beir, _open_lines),

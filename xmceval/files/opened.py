@@ -33,26 +33,26 @@ Role = Literal["truth", "scores"]
 
 HEAD_BYTES = 1 << 20
 
-MOST_LINES, MOST_BYTES = 1000, 1 << 16  # that are split into words
+MOST_LINES, MOST_BYTES = 1000, 1 << 16  # limits of the head that is split into words
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request to open a file, and the facts about it that come from elsewhere."""
+    """A request to open a file, with facts about it that come from elsewhere."""
 
-    role: Role  # whether it is opened as truth or as predictions
+    role: Role  # whether to open it as truth or as predictions
     names: Names | None = None  # label names, for files that have them instead of ids
     n_rows: int | None = None  # the expected size, for predictions in files that do not declare it
     n_labels: int | None = None
-    # the queries and documents of the truth, for predictions in the ranking field's formats; for a truth, those of
-    # its queries that are kept
+    # the queries and documents of the truth, for predictions in ranking formats; for a truth, the queries and
+    # documents to keep
     judgments: Judgments | None = None
     by_row: ByRow | None = None  # the truth, if it is a table by row
-    # the rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval
+    # the rule for equal scores; with ``label``, TREC runs are ordered as by trec_eval
     ties: str = "label"
-    max_line: int = MAX_LINE  # the longest line of a text file, in MiB
-    is_alone: bool = False  # whether it is described by itself: rows that a truth would give are then its own
-    missing: str = "zero"  # the rule for queries that only one of truth and run has; with ``error`` there may be none
+    max_line: int = MAX_LINE  # limit for a line of a text file, in MiB
+    is_alone: bool = False  # whether it is described by itself, with its own rows instead of the truth's
+    missing: str = "zero"  # the rule for queries that only the truth or only the run has
     are_all_ids: bool | None = None  # whether whole numbers that may be ids or scores are ids
     # one more than the largest label of a truth that does not declare their number; None without a truth
     n_seen: int | None = None
@@ -64,22 +64,22 @@ class Request:
 
     @property
     def are_scores(self) -> bool:
-        """Whether it is opened as predictions."""
+        """Whether to open it as predictions."""
         return self.role == "scores"
 
 
 class HeadRow(NamedTuple):
     """A line of text that is neither blank nor a comment."""
 
-    number: int  # from 1 on
-    text: bytes  # without the blanks around it
-    fields: list[bytes]  # its words, where only whole lines are comments
-    words: list[bytes]  # its words before a comment, which begins where a word does
+    number: int  # counted from 1
+    text: bytes  # stripped
+    fields: list[bytes]  # its words, if only whole lines are comments
+    words: list[bytes]  # its words before a comment, which may begin at any word
 
 
 @dataclass(frozen=True)
 class Head:
-    """The first bytes of a file, and whether these are all of it."""
+    """The first bytes of a file, and whether they are the whole file."""
 
     path: Path
     content: bytes
@@ -93,24 +93,24 @@ class Head:
 
     @property
     def start(self) -> int:
-        """Where the text begins: after a byte order mark."""
+        """The offset of the text: after any byte order mark."""
         return len(UTF8_BOM) if self.content.startswith(UTF8_BOM) else 0
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The whole lines of text, without a byte order mark; a single line may be the beginning of one."""
+        """The complete lines of text, without a byte order mark; a single line may be incomplete."""
         lines = self.content[self.start :].split(b"\n")
         return lines if self.is_whole or len(lines) == 1 else lines[:-1]
 
     @property
     def first_line(self) -> tuple[int, bytes]:
-        """The number of the first line that is neither blank nor a comment, and that line; 0 without one."""
+        """The number and text of the first line that is neither blank nor a comment; 0 if there is none."""
         number = self.rows[0].number if self.rows else 0
         return number, self.lines[number - 1] if number else b""
 
     @cached_property
     def rows(self) -> list[HeadRow]:
-        """The first lines that are neither blank nor comments, as words: these tell formats apart."""
+        """The first lines that are neither blank nor comments, as words: formats are told apart by these."""
         rows, n_bytes = list[HeadRow](), 0
         for number, line in enumerate(self.lines[:MOST_LINES], 1):
             text, n_bytes = line.strip(), n_bytes + len(line) + 1
@@ -126,41 +126,41 @@ class Head:
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened input: its rows, how they were read, and how its rows and labels are found in others."""
+    """An opened input: its rows, how they were read, and how its rows and labels are joined to others."""
 
     source: Source  # the rows
     format: Format = IN_MEMORY
-    # facts for people, in words: its title, with the inferred format, and further ones
+    # a description in words: its title, with the inferred format, and further facts
     facts: tuple[str, ...] = ()
     role: Role = "truth"  # whether it was opened as truth or as predictions
     name: str = ""  # the path, or the argument
     is_held: bool = False  # whether its rows are held in memory
     is_copied: bool = False  # whether it is a pipe that was copied to a temporary file
-    # whether its rows are lists of labels without values, which as predictions are ranked by their order
+    # whether its rows are lists of labels without values, which as predictions are ranked best first
     is_ranked: bool = False
-    # whether some tools write such files with one column more than there are labels
+    # whether some tools write such files with one extra column
     may_have_extra_column: bool = False
-    are_lists: bool = False  # whether it is text of lists of ids without a header, which may be columns
+    are_lists: bool = False  # whether it is text with lists of ids but no header, which may be columns
     is_joined: bool = False  # whether its rows were put into the order of the truth's queries
     judgments: Judgments | None = None  # the queries and documents that predictions are joined to
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
     by_row: ByRow | None = None  # itself, if it is a table by row
-    value: str | None = None  # the column of grades or scores, of a table that has one
-    rows: Axis | None = None  # the rows, where an index or columns of ids may name them
-    labels: Axis | None = None  # the labels, likewise
+    value: str | None = None  # the column of grades or scores, if a table has one
+    rows: Axis | None = None  # the names of its rows, from an index or columns of ids
+    labels: Axis | None = None  # the names of its labels, likewise
     rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # how labels are joined: by number or by name
-    reordered: Axis | None = None  # its labels in their own order, where they were put into that of another input
-    parts: tuple[Opened, ...] = ()  # the shards, where there are several
-    # of a truth: the names of labels that others may have too, the columns of ids of its rows, and the number of
-    # columns of predictions in memory, which can only be the labels
+    reordered: Axis | None = None  # its labels in their original order, if they were reordered
+    parts: tuple[Opened, ...] = ()  # the shards, if there are several
+    # for a truth: label names that other inputs may share, the id columns of its rows, and the number of
+    # columns of predictions in memory, which must be labels
     names: Names | None = None
     ids: Sequence[IdColumn] = ()
     n_columns: int | None = None
 
     @property
     def description(self) -> str:
-        """The format of the input and how its rows are read, in words."""
+        """A description of the input's format and of how its rows are read."""
         return self.describe_as(self.role)
 
     def describe_as(self, role: str) -> str:
@@ -172,26 +172,26 @@ class Opened:
 
     @property
     def line(self) -> str:
-        """The format it was read as, and how its rows and labels are joined to other inputs."""
+        """The format it was read in, and how its rows and labels are joined to other inputs."""
         return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
 
     @property
     def documents(self) -> Documents | None:
-        """How documents, or labels that are text, become numbers that only this truth gives them; else None."""
+        """How documents, or labels that are text, are numbered by this truth alone; else None."""
         if self.judgments is not None:
             return self.judgments.documents if self.judgments.has_own_labels else None
         return None if self.by_row is None else self.by_row.labels
 
     @property
     def n_seen(self) -> int:
-        """One more than the largest label of lists in memory, 0 of other inputs."""
+        """One more than the largest label of lists in memory; 0 for other inputs."""
         matrices = find_matrices(self.source) if self.source.n_labels is None else []
         pieces = [piece for matrix in matrices if isinstance(matrix.pieces, list) for piece in matrix.pieces]
         labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)]
         return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
     def fit_width(self, n_labels: int | None) -> Source:
-        """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""
+        """Return the source, dropping the last column if there is one more than `n_labels`."""
         if self.may_have_extra_column and n_labels is not None and self.source.n_labels == n_labels + 1:
             return RepairedSource(self.source, n_labels)
         return self.source

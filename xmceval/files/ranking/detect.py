@@ -22,22 +22,22 @@ from xmceval.files.ranking.judgments import (
     LineColumns,
 )
 
-LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
+LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
 
 _INTEGER = re.compile(rb"[-+]?\d+")
-_GRADE = re.compile(rb"[-+]?\d+(\.\d*)?")  # fractions are refused when they are read
+_GRADE = re.compile(rb"[-+]?\d+(\.\d*)?")  # fractions are refused later, when they are read
 _BY_QUERY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 _BY_LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
 
 
 def find_run(head: Head, request: Request) -> LineColumns | None:
-    """Return the columns of a TREC run, which most of the first lines are of; bad lines are reported later."""
+    """Return the columns of a TREC run if most of the first lines match; other lines are reported later."""
     rows, n_of_run = [row.fields for row in head.rows], 0
     for row in rows:
         if len(row) >= 5 and row[1].upper() == b"Q0":
             n_of_run += 1
         elif len(row) >= 6 and (row[1] == b"0" or request.judgments is not None):
-            # without Q0, a tag or a score tells it from a list of ids
+            # without Q0, a tag or a score distinguishes it from a list of ids
             is_ranked = _INTEGER.fullmatch(row[3]) and NUMBER.fullmatch(row[4])
             n_of_run += bool(is_ranked) and not all(map(_INTEGER.fullmatch, row[:6]))
     if 2 * n_of_run <= len(rows):
@@ -46,14 +46,14 @@ def find_run(head: Head, request: Request) -> LineColumns | None:
 
 
 def find_beir(head: Head, _: Request) -> LineColumns | None:
-    """Return the columns of BEIR's qrels, by their header."""
+    """Return the columns of BEIR qrels, recognised by their header."""
     header = head.rows[0].text if head.rows else b""
     is_beir = [field.strip().lower() for field in header.split(b"\t")] == BEIR.names.encode().split()
     return BEIR if is_beir else None
 
 
 def find_qrels(head: Head, request: Request) -> LineColumns | None:
-    """Return the columns of qrels, if most lines can only be of them; in truth also if all can."""
+    """Return the columns of qrels if most lines can be nothing else, or, for truth, if all lines match."""
     rows = [row.fields for row in head.rows]
     grade = _INTEGER if request.are_scores else _GRADE
     graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
@@ -68,7 +68,7 @@ def find_qrels(head: Head, request: Request) -> LineColumns | None:
 
 
 def find_by_query(head: Head, _: Request) -> str | None:
-    """Return how JSON has queries: as the keys of one object, or one per line; None for other text."""
+    """Return how JSON stores queries: as keys of one object, or one per line; None for other text."""
     content = head.content.removeprefix(UTF8_BOM)
     if _BY_QUERY.match(content):
         return "keys"
@@ -76,10 +76,10 @@ def find_by_query(head: Head, _: Request) -> str | None:
 
 
 def find_short_run(head: Head, request: Request) -> LineColumns | None:
-    """Return the columns of lines of query, document and rank or score, without a header, when the truth is qrels.
+    """Return the columns of headerless lines of query, document and rank or score, if the truth is qrels.
 
-    Nothing but the judgments says that such lines are a run. Whole numbers in the third column are ranks where they
-    are 1, 2, ... for each query, as in the runs of MS MARCO; other whole numbers could also be scores.
+    Only the judgments show that such lines are a run. Whole numbers in the third column are ranks if they are
+    1, 2, ... for each query, as in the runs of MS MARCO; other whole numbers could also be scores.
     """
     rows = [row.fields for row in head.rows]
     if request.judgments is None or not request.are_scores or not rows or len(rows[0]) not in {3, 4}:
@@ -99,7 +99,7 @@ def find_short_run(head: Head, request: Request) -> LineColumns | None:
 
 
 def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
-    """Return whether the third words of the lines of each query are 1, 2, ..., or 0, 1, ..., in any order."""
+    """Return whether the third words of each query's lines are 1, 2, ... or 0, 1, ... in any order."""
     if not all(row[2].isdigit() for row in rows):
         return False
     ranks: dict[bytes, list[int]] = {}

@@ -1,6 +1,6 @@
-"""Read dicts of queries, documents and values, as other ranking tools have them, in memory or as JSON.
+"""Read dicts of queries, documents and values, as used by ranking tools, in memory or as JSON.
 
-JSON is ``{query: {document: score}}`` of ranx, BEIR and MTEB, or has the lines of sentence-transformers.
+JSON is ``{query: {document: score}}``, as from ranx, BEIR and MTEB, or lines as from sentence-transformers.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Float64, Int64
 
-PART_SIZE = 1 << 16  # documents that are read at a time
+PART_SIZE = 1 << 16  # documents to read at a time
 NUMBERS = (Real, np.bool_)
 META = "mteb_model_meta"  # a key of JSON next to the subsets of a task
 TOO_LARGE = "a {} is an integer too large for float64"
 
 
 def is_by_query(value: Any) -> bool:
-    """Return whether a value is a dict with dicts."""
+    """Return whether a value is a dict of dicts."""
     return is_dict(value) and any(map(is_dict, value.values()))
 
 
 def is_dict(value: Any) -> bool:
-    """Return whether a value is a dict; sparse matrices in dok form are dicts too, but none here."""
+    """Return whether a value is a dict, but not a sparse matrix in DOK format."""
     return isinstance(value, Mapping) and not hasattr(value, "tocsr")
 
 
 def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
-    """Return the records in a dict by query, or a Qrels or Run of ranx; None if it is neither.
+    """Return the records of a dict by query, or of a ranx Qrels or Run; None if it is neither.
 
-    In truth a query may have the set of its relevant documents instead of grades. `name` is what messages call the
-    value, and `noun` what it has: ``grade`` or ``score``.
+    In truth a query may have a set of relevant documents instead of grades. `name` is the name of the value in
+    messages, and `noun` the kind of number in it: ``grade`` or ``score``.
     """
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
@@ -64,7 +64,7 @@ def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
 
 
 def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None = None) -> QuerySource:
-    """Return the records in a dict by query."""
+    """Return the records of a dict by query."""
     for query, row in table.items():
         if not isinstance(row, Mapping):
             raise DataError(f"{_place(name, query)}: expected a dict of {noun}s by document, got {type(row).__name__}")
@@ -82,7 +82,7 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None
 
 
 def read_records(path: Path, place: str, noun: str) -> QuerySource:
-    """Read JSON whose queries are the keys of an object with objects, or each in a line with its results."""
+    """Read JSON with queries as keys of an object of objects, or with one query and its results per line."""
     if place == "lines":
         return records_of(_results(path), str(path), noun, path)
     table = _load(path)
@@ -92,7 +92,7 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    """Load an object with objects; a key that appears twice is refused."""
+    """Load an object of objects; refuse a key that appears twice."""
     text = _text(path)
     try:
         loaded = json.loads(text, object_pairs_hook=to_dict)
@@ -130,7 +130,7 @@ def _subset(path: Path, task: dict[str, Any]) -> dict[str, Any]:
 def _results(path: Path) -> dict[str, Any]:
     """Return the scores of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``."""
     table: dict[str, Any] = {}
-    lines = _text(path).replace("\r\n", "\n").split("\n")  # other separators of lines may be in the text of a query
+    lines = _text(path).replace("\r\n", "\n").split("\n")  # queries may contain other line separators
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -152,14 +152,14 @@ def _results(path: Path) -> dict[str, Any]:
 
 
 def frame_code(name: str, path: Path | None, more: str = "") -> str:
-    """Return the expression that is a dict by column as a data frame of pandas, given more arguments in code."""
+    """Return the code that makes a pandas data frame of a dict by column; `more` is code of further arguments."""
     if path is not None:
         return f"pandas.read_json({json.dumps(name)}{more})"
     return f"pandas.DataFrame{'.from_dict' if more else ''}({name}{more})"
 
 
 def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
-    """Add all documents, some queries at a time, since copies of all names would take more memory than the dict."""
+    """Add all documents, some queries at a time: copying all names would take more memory than the dict."""
     all_queries, all_rows, stop = list(table), list(table.values()), 0
     all_lengths = np.fromiter(map(len, all_rows), dtype=np.int64, count=len(all_rows))
     ends = np.cumsum(all_lengths)
@@ -190,7 +190,7 @@ def add_records(
     documents: Sequence[Any],
     values: Float64,
 ) -> None:
-    """Add queries, each with some number of documents, whose grades or scores messages call by a noun."""
+    """Add queries with their numbers of documents; `noun` is what messages call the values."""
     text, places = _encode(queries, "query", lambda _: name, name)
     rows = np.repeat(lines.rows_of(lines.queries.number(text, *places)), lengths)
     wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
@@ -210,7 +210,7 @@ def _query_of(queries: Sequence[Any], lengths: Int64, i: int) -> Any:
 def _encode(
     names: Sequence[Any], noun: str, place: Callable[[int], str], source: str
 ) -> tuple[NDArray[np.uint8], Int64]:
-    """Return the bytes of all queries or documents, and where each begins and ends in them, int64 [2, n]."""
+    """Return the bytes of all queries or documents, and their starts and ends, int64 [2, n]."""
     if not names:
         return np.zeros(PADDING, dtype=np.uint8), np.empty((2, 0), dtype=np.int64)
     try:
@@ -224,7 +224,7 @@ def _encode(
         raise DataError(f"{source}: a {noun} has characters that cannot be written as UTF-8") from None
     text = np.frombuffer(joined + b"\n" + bytes(PADDING), dtype=np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
-    if ends.size != len(names):  # a name has a line feed itself
+    if ends.size != len(names):  # a name contains a line feed
         ends = np.cumsum([len(each.encode(errors="surrogateescape")) + 1 for each in names]) - 1
     begins = np.append(0, ends[:-1] + 1)
     if (begins == ends).any():
@@ -233,5 +233,5 @@ def _encode(
 
 
 def _place(name: str, query: object, document: object = None) -> str:
-    """Return the place of a query, or of a document within it, for messages."""
+    """Return the place of a query, or of one of its documents, for messages."""
     return f"{name}: query {query!r}" if document is None else f"{name}: query {query!r}, document {document!r}"

@@ -18,36 +18,36 @@ from xmceval.rows.ids import RowIds
 if TYPE_CHECKING:
     from xmceval.files.text.words import Words
 
-MOST_NAMED = 3  # queries of a message
+MOST_NAMED = 3  # queries named in a message
 
 
 class LineColumns(NamedTuple):
-    """The columns of a kind of file; queries come first."""
+    """The columns of a file format; queries come first."""
 
     names: str
-    document: int  # which columns they are
+    document: int  # column numbers
     value: int
     format: str  # the name of the format
-    has_header: bool = False  # whether the first line has the names; tabs then separate columns, not blanks
-    are_ranks: bool = False  # whether the values are ranks, 1 being the best
+    has_header: bool = False  # whether the first line has the names; then tabs separate columns, not blanks
+    are_ranks: bool = False  # whether the values are ranks, with 1 as the best
 
     @property
     def number(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.names.split())
 
     @property
     def role(self) -> str:
-        """The role of a value, for messages."""
+        """The role of the values, for messages."""
         return f" as the {self.names.split()[self.value]} of {self.names!r}"
 
     @property
     def places(self) -> Int64:
-        """The columns as a kernel takes them."""
+        """The column numbers, in the form that kernels take."""
         return np.array([0, self.document, self.value, self.number, self.has_header], dtype=np.int64)
 
     def explain(self, text: bytes) -> str:
-        """Return the message about a line that has other columns."""
+        """Return the message about a line with other columns."""
         words = text.split(b"\t" if self.has_header else None)
         many = f"{len(words):,} columns: " if len(words) > self.number else ""
         return f"expected {self.names!r}, found {many}{quote(text)}"
@@ -57,7 +57,7 @@ QRELS = LineColumns("query 0 document grade", 2, 3, "qrels")
 RUN = LineColumns("query Q0 document rank score tag", 2, 4, "run")
 UNTAGGED = LineColumns("query Q0 document rank score", 2, 4, "run")
 BEIR = LineColumns("query-id corpus-id score", 1, 2, "beir", has_header=True)
-SCORED, RANKED, RANKED_AND_SCORED = (  # of Tevatron, MS MARCO and ColBERT
+SCORED, RANKED, RANKED_AND_SCORED = (  # as from Tevatron, MS MARCO and ColBERT
     LineColumns("query document score", 1, 2, "short-run"),
     LineColumns("query document rank", 1, 2, "short-run", are_ranks=True),
     LineColumns("query document rank score", 1, 3, "short-run"),
@@ -66,17 +66,17 @@ SCORED, RANKED, RANKED_AND_SCORED = (  # of Tevatron, MS MARCO and ColBERT
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """How documents become labels: by the names of --labels, by their places in a sorted list, or as label ids.
+    """How documents become labels: by the names of --labels, by position in a sorted list, or as label ids.
 
-    Documents are names, also where all of them are whole numbers: they are label ids only if other inputs are by label.
+    Documents are names even if all are whole numbers: they are label ids only if other inputs are by label.
     """
 
     names: Names | None = None  # the label names, if any
-    # the documents that truth and runs mention, if they are neither label names nor ids: first those of the truth,
-    # then others as they come
+    # the documents in truth and runs, if they are neither label names nor ids: first those of the truth, then
+    # others in order of appearance
     words: Words | None = None
-    # int64 array [n_judged]; the places of the truth's documents in a sorted list, which are their labels; the number
-    # of another is its label
+    # int64 array [n_judged]: the positions of the truth's documents in a sorted list, which are their labels;
+    # the label of any other document is its number
     places: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
@@ -96,9 +96,10 @@ class Documents:
         return "are label ids" if self.words is None else "are numbered in sorted order"
 
     def labels(self, documents: Words) -> Int64:
-        """Return the label of each document, int64 [n]; one that has none is refused.
+        """Return the label of each document, int64 [n]; refuse a document without a label.
 
-        Where documents are `words`, these are passed: others than the truth's get labels beyond its.
+        If documents are `words`, pass these: documents that the truth lacks get labels beyond those of the
+        truth.
         """
         labels = self._numbered() if documents is self.words else self.find(documents)
         if (labels < 0).any():
@@ -132,34 +133,34 @@ class Judgments:
     name: str  # the truth, for messages
     queries: Mapping[bytes, int]  # the row of each query, in order
     documents: Documents  # the labels of documents
-    left_out: frozenset[bytes] = frozenset()  # queries of the file that are left out, since a run lacks them
+    left_out: frozenset[bytes] = frozenset()  # queries of the file that are dropped since a run lacks them
     path: Path | None = None  # the file, if it is JSON
-    # its documents, if it may be a data frame by column, since each query of a dict has all of them
+    # its documents, if every query of a dict has all of them, so that it may be a data frame by column
     full: frozenset[bytes] | None = None
 
     @property
     def row_ids(self) -> RowIds:
-        """The queries, as ids of the rows."""
+        """The queries as row ids."""
         return RowIds([query.decode(errors="surrogateescape") for query in self.queries], self.name)
 
     @property
     def has_own_labels(self) -> bool:
-        """Whether the labels are numbers that only this file gives to its documents."""
+        """Whether the labels are numbers that this file alone assigns to its documents."""
         return self.documents.words is not None
 
     @property
     def n_mentioned(self) -> int | None:
-        """How many documents truth and runs mention; None where documents are known by other inputs."""
+        """The number of distinct documents in truth and runs; None if other inputs define the documents."""
         return None if self.documents.words is None else len(self.documents.words)
 
 
 def name_queries(queries: Iterable[bytes]) -> str:
-    """Name the first of some queries: ``such as 'q1', 'q7'``."""
+    """Name the first of these queries: ``such as 'q1', 'q7'``."""
     return f"such as {', '.join(map(quote, sorted(queries)[:MOST_NAMED]))}"
 
 
 def doubt_names(name: str, noun: str, truth: str, here: bytes, there: bytes) -> Doubt:
-    """Return the doubt that queries, documents or labels have other names in the truth, given an example of each."""
+    """Return the doubt that queries, documents or labels are named differently in the truth, with examples."""
     return Doubt(
         f"{name}: has no {noun} of {truth}: are they named alike, such as {quote(here)} here and {quote(there)} there?"
     )
@@ -167,7 +168,7 @@ def doubt_names(name: str, noun: str, truth: str, here: bytes, there: bytes) -> 
 
 @dataclass(frozen=True)
 class EntryNamer:
-    """How messages name the entries of a label in a row; pickled for another process, it leaves the names out."""
+    """Names the entries of a label in a row for messages; pickling, for another process, drops the names."""
 
     name: Callable[[int, int], EntryNames]
 

@@ -23,11 +23,11 @@ from xmceval.rows.block import Float64, Int64, Scratch
 
 Int32 = NDArray[np.int32]
 
-BYTES_WITH_RANKS = 1 << 16  # of a file, whose ranks are compared with its scores
+BYTES_WITH_RANKS = 1 << 16  # bytes of a file in which ranks are compared with scores
 
 
 class Entries(NamedTuple):
-    """All lines by row: the bounds of rows [n_rows + 1], the numbers of documents, and grades or scores."""
+    """All lines by row: row pointers [n_rows + 1], document numbers, and grades or scores."""
 
     indptr: Int64
     documents: Int32
@@ -43,13 +43,13 @@ class QuerySource:
 
     name: str
     form: Format
-    facts: tuple[str, ...]  # facts about it, for people
+    facts: tuple[str, ...]  # facts about it, in words
     noun: str  # what a line is called
     read: Callable[[Lines], None]  # adds all lines
     is_line_file: bool = False
-    is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked by their order
+    is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked best first
     path: Path | None = None  # the file of JSON
-    may_be_frame: bool = False  # whether it is a dict by query, or a data frame by column
+    may_be_frame: bool = False  # whether a dict by query may also be a data frame by column
 
     def __str__(self) -> str:
         return self.name
@@ -63,25 +63,26 @@ class QuerySource:
 
 @dataclass(eq=False)
 class Lines:
-    """Lines of queries, documents and values, which are added some at a time."""
+    """Lines of queries, documents and values, which are added in parts."""
 
     noun: str  # what a line is called
-    # the row of each query, lines of others are left out; without it, queries are rows as they first appear
+    # the row of each query; lines of other queries are dropped; without it, queries are rows in order of
+    # appearance
     judged: Mapping[bytes, int] | None = None
-    documents: Words = field(default_factory=Words)  # some may have numbers before; others are added
+    documents: Words = field(default_factory=Words)  # may already contain numbered documents; others are added
     queries: Words = field(default_factory=Words)
-    n_ignored: int = 0  # the lines that are left out
-    place: Callable[[int], str] | None = None  # returns where a line is, from 0 on of all, if lines have places
-    ranked: Iterable[Ranked] = ()  # the ranks and scores of the first lines, if there are both ranks and scores
-    nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each score that is NaN in a file
+    n_ignored: int = 0  # number of dropped lines
+    place: Callable[[int], str] | None = None  # returns the place of a line, counted from 0
+    ranked: Iterable[Ranked] = ()  # ranks and scores of the first lines, if there are both
+    nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each NaN score in a file
 
     def __post_init__(self) -> None:
-        self._rows: Int32 = np.empty(0, dtype=np.int32)  # of queries, -1 where their lines are left out
-        self._parts: list[tuple[Int32, Int32, Float64]] = []  # of some lines: rows, documents and values
-        self._runs: list[tuple[Int32, Int64]] = []  # the rows of lines that follow each other, and how many these are
+        self._rows: Int32 = np.empty(0, dtype=np.int32)  # rows of queries, -1 if their lines are dropped
+        self._parts: list[tuple[Int32, Int32, Float64]] = []  # rows, documents and values, by part
+        self._runs: list[tuple[Int32, Int64]] = []  # rows of consecutive lines, and their number
 
     def find(self, row: int, numbers: Int64) -> list[int]:
-        """Return the lines that are the i-th ones of a row, int64 [n] from 0 on, among all lines."""
+        """Return the positions of lines among all lines, given their `numbers` within a row, int64 [n] from 0."""
         rows, lengths = (np.concatenate(column) for column in zip(*self._runs, strict=True))
         runs = np.flatnonzero(rows == row)
         ends = np.cumsum(lengths[runs])
@@ -91,11 +92,11 @@ class Lines:
         return found
 
     def first_nan(self) -> int | None:
-        """Return the number of the first line whose value is NaN, of those that are not left out."""
+        """Return the number of the first line with a NaN value, ignoring dropped lines."""
         return next((line for query, line in self.nans if self._rows[query] >= 0), None)
 
     def gather(self, n_rows: int) -> Entries:
-        """Return the lines by row, with the numbers of documents instead of labels; they are not kept here."""
+        """Return the lines by row, with document numbers instead of labels, and free them here."""
         from xmceval.kernels.text.order import place_entries
 
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
@@ -110,7 +111,7 @@ class Lines:
         return Entries(indptr, documents, values)
 
     def rows_of(self, queries: Int32) -> Int32:
-        """Return the rows of some queries, -1 where they have none."""
+        """Return the rows of queries, -1 for those without a row."""
         first = self._rows.size
         if self.judged is None:
             new = list(range(first, len(self.queries)))
@@ -120,7 +121,7 @@ class Lines:
         return self._rows[queries]
 
     def add(self, text: NDArray[np.uint8], rows: Int32, documents: Int64, values: Float64) -> None:
-        """Add lines, int64 [2, n] where their documents are in some text."""
+        """Add lines; the documents are at positions int64 [2, n] of a text."""
         starts = np.flatnonzero(np.diff(rows, prepend=-2))
         self._runs.append((rows[starts], np.diff(starts, append=rows.size)))
         is_kept = rows >= 0
@@ -131,7 +132,7 @@ class Lines:
 
 
 def line_file(path: Path, columns: LineColumns) -> QuerySource:
-    """Return a file of lines of the ranking field."""
+    """Return a file of lines in a ranking format."""
     form = FORMATS[columns.format]
     return QuerySource(str(path), form, (form.title,), "line", partial(_read, path, columns), is_line_file=True)
 
@@ -166,7 +167,7 @@ def _first_ranks(path: Path, columns: LineColumns) -> Iterator[Ranked]:
 
 
 def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines: Lines, scratch: Scratch) -> int:
-    """Add the lines of a chunk whose first line has the number `line`, and return how many it has."""
+    """Add the lines of a chunk, the first of which has the number `line`, and return their number."""
     from xmceval.kernels.text import fields as kernel
 
     most = (chunk.stop - chunk.start) // (2 * columns.number) + 1
@@ -202,9 +203,9 @@ def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines:
 
 
 def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: Float64) -> int:
-    """Raise equal scores of a row by the least possible steps, the bytewise greatest document highest.
+    """Raise equal scores of a row by the smallest possible steps, the bytewise greatest document highest.
 
-    So trec_eval orders them. Return how many scores were equal to another one; none may be NaN.
+    This is the order of trec_eval. Return the number of scores that equal another one; none may be NaN.
     """
     from xmceval.kernels.text.order import raise_ties
 

@@ -24,22 +24,22 @@ from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr, count_rounded
 
-QUERIES_WITH_TIES = 1000  # the first ones, whose scores are looked at
-LEAST_DOCUMENTS = 10  # that all queries of two files have, more than there are queries, which is rare
-LEAST_QUERIES = 3  # queries; with fewer, nothing is doubted
+QUERIES_WITH_TIES = 1000  # first queries, in which ties are counted
+LEAST_DOCUMENTS = 10  # shared by all queries of two files, which is rare
+LEAST_QUERIES = 3  # queries; with fewer, no doubts are raised
 
 
 def open_by_query(source: QuerySource, request: Request) -> Opened:
-    """Open a file, records or a table by query: as truth or predictions, unless its format is that of one only."""
+    """Open a file, records or a table by query as truth or predictions; some formats allow only one role."""
     if source.form.holds == (SCORES,) or (source.form.holds == BOTH and request.are_scores):
         return _open_run(source, request)
     return _open_qrels(source, request)
 
 
 def _open_qrels(source: QuerySource, request: Request) -> Opened:
-    """Read judgments; queries become rows in the order in which they first appear.
+    """Read judgments; queries become rows in order of appearance.
 
-    A grade below 0 says that the document was in the pool but not judged, as in trec_eval: it counts as 0.
+    A negative grade means that the document was pooled but not judged, as in trec_eval: it counts as 0.
     """
     if request.are_scores:
         raise DataError(f"{source}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
@@ -68,7 +68,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
     if not request.are_scores:
         raise DataError(f"{source}: is a TREC run, which holds predictions; expected truth, such as TREC qrels")
     judgments = request.judgments
-    if request.is_alone:  # rows are its own queries
+    if request.is_alone:  # rows are the queries of the run
         lines = source.lines()
         documents = Documents.of(lines.documents, request.names)
         facts = ["rows are queries", f"documents {documents.meaning}"]
@@ -107,9 +107,9 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
 
 
 def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
-    """Yield the doubt that low scores are the best, where scores rise with the rank in most of the first queries.
+    """Yield the doubt that low scores are best, if scores rise with the rank in most of the first queries.
 
-    The ranks are not read otherwise: scores alone order the documents, as in trec_eval.
+    Ranks are not used otherwise: scores alone order the documents, as in trec_eval.
     """
     queries: dict[bytes | int, list[tuple[int, float]]] = {}
     for query, rank, score in lines.ranked:
@@ -129,7 +129,7 @@ def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
 
 
 def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
-    """Yield doubts of a run: scores that say nothing or were rounded, and documents that have other names in the truth.
+    """Yield doubts about a run: constant or rounded scores, and documents with other names in the truth.
 
     Ties are broken afterwards.
     """
@@ -149,7 +149,7 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
             f"{source}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are "
             "rounded when they are read: are they different? (hint: pass smaller numbers)"
         )
-    # documents have other names where a run of some queries has none of the truth's
+    # a run of several queries without any document of the truth probably names documents differently
     words, n_judged = judgments.documents.words, judgments.documents.places.size
     n_answered = np.count_nonzero(np.diff(entries.indptr))
     if words is not None and n_judged and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
@@ -157,7 +157,7 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
 
 
 def _find_full(source: QuerySource, lines: Lines, entries: Entries) -> frozenset[bytes] | None:
-    """Return the documents of a dict if each query has all of them, else None."""
+    """Return the documents of a dict if every query has all of them, else None."""
     if not source.may_be_frame:
         return None
     documents = np.unique(entries.documents)
@@ -167,16 +167,16 @@ def _find_full(source: QuerySource, lines: Lines, entries: Entries) -> frozenset
 
 
 def _refuse_full(documents: frozenset[bytes], truth: Judgments, scores: QuerySource) -> None:
-    """Refuse truth and predictions that may be wide data frames, whose keys are labels, and not queries.
+    """Refuse truth and predictions that may be wide data frames, with labels instead of queries as keys.
 
-    All queries of both have the same documents: the numbers 0 to n - 1 of lines, or, in files, many, and more than
-    queries.
+    In such inputs all queries have the same documents: the line numbers 0 to n - 1, or, in files, many
+    documents and more than there are queries.
     """
     n = len(documents)
     are_numbers = documents == {str(number).encode() for number in range(n)}
     if not are_numbers and (truth.path is None or n < max(LEAST_DOCUMENTS, len(truth.queries) + 1)):
         return
-    # the command reads no wide file of pandas, so there the frame is written as a long one
+    # the command does not read wide files of pandas, so the hint writes a long one
     is_long = names_flags() and truth.path is not None
     change = '.stack().rename_axis(["query_id", "doc_id"]).to_frame("score")' if is_long else ""
     by_column, by_query = (
@@ -197,7 +197,7 @@ def _compare_queries(
     lacking: Set[bytes],
     missing: str,
 ) -> Iterator[str]:
-    """Refuse or report queries that only one of run and qrels has; it is a doubt if they have none in common."""
+    """Refuse or report queries that only the run or only the qrels have; raise a doubt if none are shared."""
     ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
     lacks = (
         f"{source}: has no {lines.noun} for {len(lacking):,} of the {counted(len(judgments.queries), 'query')} of "
@@ -230,7 +230,7 @@ def _held(
     facts: Sequence[str],
     request: Request,
 ) -> Opened:
-    """Return an opened source whose rows are in memory, with labels instead of the numbers of documents."""
+    """Return an opened source with rows in memory, with labels instead of document numbers."""
     try:
         labels = documents.labels(lines.documents)
     except ValueError as error:
@@ -247,12 +247,12 @@ def _held(
 def _name_entries(
     name: str, lines: Lines, queries: Iterable[bytes], csr: Csr, documents: Documents, row: int, label: int
 ) -> EntryNames:
-    """Return how messages name the entries of a document for a query."""
+    """Return the names, for messages, of the entries of a document for a query."""
     query = next(islice(queries, row, None))
     document = lines.documents[int(np.argmax(documents.labels(lines.documents) == label))]
     places = [f"{name}: query {quote(query)}"]
     if lines.place is not None:
         labels = csr.indices[csr.indptr[row] : csr.indptr[row + 1]]
-        first = np.flatnonzero(labels == label)[:2]  # messages name no more, and lines are counted for each
+        first = np.flatnonzero(labels == label)[:2]  # messages name two at most, and finding lines takes time
         places = list(map(lines.place, lines.find(row, first)))
     return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")

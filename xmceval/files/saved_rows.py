@@ -27,34 +27,34 @@ from xmceval.rows.shards import Shards
 from xmceval.version import ROWS_SCHEMA
 
 ENDINGS = (".npz", ".csv")
-FIRST_COLUMNS = ("row", "system", "weight")  # of a CSV, before the metrics
-IDEAL = "ideal of "  # before the names of metrics that are ratios of sums, in columns of their denominators
+FIRST_COLUMNS = ("row", "system", "weight")  # of a CSV file, before the metrics
+IDEAL = "ideal of "  # prefix of columns with the denominators of ratios of sums
 N_ROWS = "n_rows"  # the last column: the number of rows, in the last line only
 
 
 @dataclass(frozen=True)
 class RowTable:
-    """Values of rows of one or more systems."""
+    """Per-row values of one or more systems."""
 
-    name: str  # of the file
+    name: str  # name of the file
     systems: tuple[str, ...]
     metrics: tuple[str, ...]
-    rows: tuple[Any, ...]  # their ids, or their numbers
+    rows: tuple[Any, ...]  # row ids, or row numbers
     values: NDArray[np.float64]  # [n_rows, n_systems, n_metrics, 2]; the numerator is NaN where a row does not count
     weights: NDArray[np.float64]  # [n_rows]
-    has_ideal: tuple[bool, ...]  # by metric: whether it is a ratio of sums, so that each row has a denominator
-    meta: dict[str, Any] = field(default_factory=dict)  # digests of truth and propensities, rules, counts, if known
+    has_ideal: tuple[bool, ...]  # by metric: whether it is a ratio of sums, with a denominator per row
+    meta: dict[str, Any] = field(default_factory=dict)  # digests of truth and propensities, rules, counts
 
 
 def check_row_file(path: str | Path, *, force: bool, inputs: Iterable[Path]) -> None:
-    """Refuse a file for values of rows before anything is scored."""
+    """Refuse an output file for per-row values before scoring."""
     if to_path(path).suffix not in ENDINGS:
         raise UsageError(f"{path}: per-instance values are written as {listed(ENDINGS)}")
     check_output(to_path(path), force=force, inputs=inputs)
 
 
 def write_row_file(path: str | Path, table: RowTable, *, force: bool) -> None:
-    """Write values of rows as npz or CSV."""
+    """Write per-row values as npz or CSV."""
     with open_output(to_path(path), force=force) as file:
         if to_path(path).suffix == ".csv":
             _write_csv(file, table)
@@ -66,7 +66,7 @@ def write_row_file(path: str | Path, table: RowTable, *, force: bool) -> None:
 
 
 def _write_csv(file: BinaryIO, table: RowTable) -> None:
-    """Write one line per row and system; the number of rows in the last line shows whether a file was truncated."""
+    """Write one line per row and system; the number of rows in the last line reveals truncated files."""
     ideals = [IDEAL + name for name, has in zip(table.metrics, table.has_ideal, strict=True) if has]
     text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -82,7 +82,7 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
 
 
 def read_rows(source: str | Path | Shards) -> RowTable:
-    """Read values of rows from a path, or from all shards."""
+    """Read per-row values from a path, or from all shards."""
     if isinstance(source, Shards):
         return _join_shards(source.name, [read_rows(part) for part in in_turn(source.name, source.parts)])
     path = to_path(source)
@@ -103,7 +103,7 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
             meta = json.loads(archive["meta"].tobytes(), object_pairs_hook=to_dict)
             schema = meta.pop("schema")
             systems, metrics, has_ideal = (tuple(meta.pop(name)) for name in ("systems", "metrics", "has_ideal"))
-    except Exception as error:  # numpy and zipfile raise nearly anything over damaged bytes
+    except Exception as error:  # numpy and zipfile raise nearly anything for damaged bytes
         raise DataError(
             f"{path}: cannot be read as per-instance values ({error}); is the file damaged? "
             f"(hint: write them with {argument('save_rows')})"
@@ -125,7 +125,7 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
 
 
 def _read_csv(path: Path, content: bytes) -> RowTable:
-    """Read a CSV with the column row and one per metric; other columns, and the order of all, are free."""
+    """Read a CSV with a column ``row`` and one per metric; other columns and any order are allowed."""
     text = content.decode("utf-8", errors="surrogateescape")
     try:
         head, *lines = [line for line in csv.reader(io.StringIO(text)) if line] or [[]]
@@ -156,7 +156,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         )
     numbers = [[_parse_numbers(path, columns.get(column, ones)) for column in (name, IDEAL + name)] for name in names]
     values = np.moveaxis(np.array(numbers), -1, 0).reshape(len(rows), len(systems), len(names), 2)
-    values[np.isnan(values[..., 0]), 1] = 0.0  # the row does not count
+    values[np.isnan(values[..., 0]), 1] = 0.0  # such rows do not count
     weights = _parse_numbers(path, columns.get("weight", ones)).reshape(len(rows), len(systems))
     if (weights != weights[:, :1]).any():
         raise DataError(f"{path}: expected one weight per row, the same for all systems")
@@ -165,7 +165,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
 
 
 def _parse_numbers(path: Path, texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return the numbers of a column, NaN where a cell is empty."""
+    """Parse a column of numbers; empty cells are NaN."""
     numbers = np.full(len(texts), np.nan)
     for i, text in enumerate(texts):
         try:
@@ -178,7 +178,7 @@ def _parse_numbers(path: Path, texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _find_metrics(path: Path, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the canonical names of the metrics of columns."""
+    """Return the canonical names of the metrics in these columns."""
     names = list[str]()
     for column in columns:
         try:
@@ -191,7 +191,7 @@ def _find_metrics(path: Path, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _join_shards(name: str, shards: Sequence[RowTable]) -> RowTable:
-    """Return the rows of all shards, in their order; rows that are numbered in each have the shard in their names."""
+    """Concatenate the rows of shards; row numbers that restart in each shard are prefixed with the shard."""
     first = shards[0]
     for shard in shards[1:]:
         differing = {

@@ -23,9 +23,9 @@ _NUMBER = re.compile(r"([0-9]+)")
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
-    """Check that the paths among the inputs of a call can be read; what comes through pipes is copied anew.
+    """Check that the paths among the inputs of a call can be read; the contents of pipes are copied again.
 
-    A folder in `may_have_shards` could have shards in it.
+    A folder in `may_have_shards` could contain shards.
     """
     paths = [to_path(value) for value in inputs if isinstance(value, (str, Path))]
     if not paths:
@@ -45,7 +45,7 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
 
 
 def is_present(path: Path) -> bool:
-    """Return whether there is such a file, folder or pair; also if only opening it would reveal that it is invalid."""
+    """Return whether a file, folder or pair exists, even if opening it may show that it is invalid."""
     try:
         return path.exists() or has_pair(path)
     except DataError:  # of a store that does not answer
@@ -55,14 +55,14 @@ def is_present(path: Path) -> bool:
 
 
 def _find_fault(path: Path, hint: str) -> str:
-    """Return the problem of a path, or an empty string."""
+    """Describe the problem with a path, or return an empty string."""
     if path == STDIN:
         return ""
     try:
         if not (path.exists() or has_pair(path)):
-            is_in_list = not hint and not names_flags() and str(path) == path.stem  # perhaps of names, not of shards
+            is_in_list = not hint and not names_flags() and str(path) == path.stem  # perhaps a list of names
             return describe_missing(path) + (BY_NAME if is_in_list else "")
-    except DataError:  # of a store that does not answer, which is not asked for the other files too
+    except DataError:  # a store that does not answer is not asked again for the other files
         raise
     except (OSError, ValueError) as error:  # such as a NUL in the path
         return f"{path}: {getattr(error, 'strerror', None) or error}"
@@ -73,12 +73,12 @@ def _find_fault(path: Path, hint: str) -> str:
 
 
 def find_shards(value: Any, *, are_scores: bool = False) -> Any:
-    """Return the shards that a pattern, ``@LIST`` or a list names; anything else as it is.
+    """Return the shards named by a pattern, ``@LIST`` or a list; return anything else unchanged.
 
-    A pattern such as ``"preds-*.npz"`` stands for the files that match, in natural order: 2 before 10. ``@LIST`` is a
-    file with one path per line, and a list has paths or matrices: their order is kept. With `are_scores`
-    labels and their scores in a list are a pair, and not two shards. The path of an existing file is that file,
-    whatever its name looks like.
+    A pattern such as ``"preds-*.npz"`` stands for the matching files in natural order: 2 before 10. ``@LIST``
+    is a file with one path per line, and a list has paths or matrices, in the given order. With `are_scores`, a
+    list of labels and their scores is a pair, not two shards. The path of an existing file always means that
+    file.
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
@@ -100,7 +100,7 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
 
 
 def is_matrix(value: Any) -> bool:
-    """Return whether a value is a path or a matrix, and not a row of numbers, names or labels."""
+    """Return whether a value is a path or a matrix, rather than a row of numbers, names or labels."""
     if isinstance(value, (str, Path)) or hasattr(value, "tocsr"):
         return True
     is_pair = isinstance(value, tuple) and len(value) == 2
@@ -108,7 +108,7 @@ def is_matrix(value: Any) -> bool:
 
 
 def _match(pattern: Path) -> Shards | None:
-    """Return the files that match a pattern in natural order, if any; the two files of a pair are one shard."""
+    """Return the files that match a pattern, in natural order; the two files of a pair are one shard."""
     if isinstance(pattern, RemotePath):
         paths = list(map(to_path, pattern.remote.match()))
     else:
@@ -118,7 +118,7 @@ def _match(pattern: Path) -> Shards | None:
 
 
 def _read_list(text: str, file: Path | None = None) -> Shards:
-    """Return the shards that the lines of a file name; its name is relative to `file`, as are theirs."""
+    """Return the shards listed in a file; its name, and those in it, are relative to `file`."""
     path = beside(file, text[1:])
     lines = read_all_bytes(path).decode(errors="surrogateescape").split("\n")
     parts = [beside(file, line.strip()) for line in lines if line.strip()]
@@ -128,9 +128,9 @@ def _read_list(text: str, file: Path | None = None) -> Shards:
 
 
 def find_beside(file: Path | None, name: str) -> Path | Shards | None:
-    """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None without any.
+    """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None if missing.
 
-    Relative names are relative to the file, and those of no file to the current folder.
+    Relative names are relative to the file, or without a file to the current folder.
     """
     path = beside(file, name)
     try:
@@ -153,16 +153,16 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
 
 
 def natural_key(path: str | Path) -> tuple[object, ...]:
-    """Return a key that orders numbers in names by their value: 2 before 10."""
+    """Return a sort key that orders numbers in names by value: 2 before 10."""
     words = _NUMBER.split(str(path))
     return (*((word, int(number)) for word, number in zip(words[::2], [*words[1::2], "-1"], strict=True)), str(path))
 
 
 def check_pairing(truth: Any, scores: Any) -> None:
-    """Refuse shards of truth and of predictions that do not belong together, as far as numbers and names show it.
+    """Refuse shards of truth and predictions that do not match, as far as their number and names show.
 
-    Names must have the same numbers, or numbers that differ by a constant as where one counts from 1; without numbers
-    their other parts must be the same. One file for all shards of the other is fine.
+    Names must have the same numbers, or numbers that differ by a constant, as if one counts from 1; without
+    numbers their other parts must be equal. A single file for all shards of the other is allowed.
     """
     if len(parts_of(truth)) == 1 or len(parts_of(scores)) == 1:
         return
@@ -172,7 +172,7 @@ def check_pairing(truth: Any, scores: Any) -> None:
         ours, theirs = _find_keys(truth.parts), _find_keys(scores.parts)
     if len(truth) != len(scores):
         sides = ((ours, truth, theirs, scores), (theirs, scores, ours, truth)) if ours else ()
-        missing = ""  # the first shard without a partner, where names tell
+        missing = ""  # the first shard without a partner, if names show it
         for keys, shards, others, partners in sides:
             alone = [part for key, part in zip(keys, shards.parts, strict=True) if key not in others]
             if not missing and alone and len(alone) < len(shards):
@@ -181,7 +181,7 @@ def check_pairing(truth: Any, scores: Any) -> None:
             f"{truth.name}: {counted(len(truth), 'shard')}, {scores.name}: {counted(len(scores), 'shard')}"
             f"{missing}; expected a shard of predictions for each of the truth, or one file"
         )
-    steps = set[tuple[int, ...]]()  # by which numbers differ, where all names have as many
+    steps = set[tuple[int, ...]]()  # differences between the numbers, if all names have equally many
     if all(isinstance(key, tuple) and len(key) == len(ours[0]) for key in (*ours, *theirs)):
         steps = {tuple(a - b for a, b in zip(*keys, strict=True)) for keys in zip(ours, theirs, strict=True)}
     if ours == theirs or len(steps) == 1:
@@ -196,7 +196,7 @@ def check_pairing(truth: Any, scores: Any) -> None:
 
 
 def _find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
-    """Return the parts that distinguish the names of shards: their numbers, as far as they differ, or others."""
+    """Return the parts that distinguish the names of shards: the numbers that differ, or else other parts."""
     names = [str(to_path(part)) for part in parts]
     for ending in COMPRESSED_ENDINGS:
         names = [name.removesuffix(ending) for name in names]

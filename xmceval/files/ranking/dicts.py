@@ -152,7 +152,7 @@ def _results(path: Path) -> dict[str, Any]:
 
 
 def frame_code(name: str, path: Path | None, more: str = "") -> str:
-    """Return the code that makes a pandas data frame of a dict by column; `more` is code of further arguments."""
+    """Return the code that makes a pandas data frame of a dict by column; `more` has further arguments."""
     if path is not None:
         return f"pandas.read_json({json.dumps(name)}{more})"
     return f"pandas.DataFrame{'.from_dict' if more else ''}({name}{more})"

@@ -82,7 +82,7 @@ class Lines:
         self._runs: list[tuple[Int32, Int64]] = []  # rows of consecutive lines, and their number
 
     def find(self, row: int, numbers: Int64) -> list[int]:
-        """Return the positions of lines among all lines, given their `numbers` within a row, int64 [n] from 0."""
+        """Return the positions of lines among all, given their `numbers` within a row, int64 [n] from 0."""
         rows, lengths = (np.concatenate(column) for column in zip(*self._runs, strict=True))
         runs = np.flatnonzero(rows == row)
         ends = np.cumsum(lengths[runs])

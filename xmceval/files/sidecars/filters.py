@@ -32,11 +32,11 @@ from xmceval.files.tables.table import Table
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
 
-BEYOND = 1 << 62  # labels from here on are of documents that neither truth nor predictions mention
+BEYOND = 1 << 62  # labels from here on stand for documents in neither truth nor predictions
 
 
 def take_filter(pairs: Any) -> Filter:
-    """Take pairs of row and label from a file, a table or an array; an empty file is a filter without pairs."""
+    """Read pairs of row and label from a file, a table or an array; an empty file means no pairs."""
     name, path, table = _open(pairs)
     if table is not None:
         roles = find_roles(table.names)
@@ -60,7 +60,7 @@ def take_filter(pairs: Any) -> Filter:
 
 
 def _open(pairs: Any) -> tuple[str, Path | None, Table | None]:
-    """Return the name of a filter for messages, its path if it has one, and its table if it is one."""
+    """Return the name of a filter for messages, and its path and its table, if any."""
     if isinstance(pairs, (str, Path)):
         path = to_path(pairs)
         return path.name, path, table_at(path)
@@ -75,7 +75,7 @@ def _read_pairs(path: Path) -> tuple[Float64, Sequence[int]]:
     plain = b"\n".join(map(without_comment, text.split(b"\n"))) if b"#" in text else text
     pairs: Float64 | None = None
     with warnings.catch_warnings(), suppress(ValueError):
-        warnings.simplefilter("ignore", UserWarning)  # for text of blank lines, which is fine
+        warnings.simplefilter("ignore", UserWarning)  # blank text is allowed
         pairs = np.loadtxt(io.BytesIO(plain), dtype=np.float64, comments=None, ndmin=2)
         pairs = pairs.reshape(0, 2) if pairs.size == 0 else pairs
     is_right = pairs is not None and pairs.shape[1] == 2 and first_wrong(pairs) is None
@@ -115,7 +115,7 @@ class NamedPairs:
     entries: Entries
 
     def filter(self, documents: Documents) -> Filter:
-        """Return the pairs as rows and labels, once the predictions are read, as they may name unjudged documents."""
+        """Return rows and labels; call this after reading the predictions, which may name unjudged documents."""
         labels = documents.find(self.lines.documents)
         labels = np.where(labels < 0, BEYOND + np.arange(labels.size), labels)
         rows = np.repeat(np.arange(self.entries.indptr.size - 1), np.diff(self.entries.indptr))
@@ -123,7 +123,7 @@ class NamedPairs:
 
 
 def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
-    """Read pairs from text, a table, a data frame or a list; a query that the truth lacks is refused."""
+    """Read pairs from text, a table, a data frame or a list; refuse queries that the truth lacks."""
     name, path, table = _open(pairs)
     if table is not None:
         lists = [column for column in table.names if table.is_list(column)]
@@ -146,7 +146,7 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
 
 
 def _read_words(path: Path) -> Iterable[tuple[str, str]]:
-    """Yield the pairs of text, between blanks or a tab; a line is a comment only if it begins with a hash."""
+    """Yield the pairs in text, separated by blanks or a tab; comments are lines that begin with a hash."""
     if not is_empty(path) and read_first_bytes(path, len(NPY)) == NPY:
         raise DataError(f"{path}: is an array; expected text of lines 'query document', or a table")
     check_is_text(path)

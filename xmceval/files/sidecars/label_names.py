@@ -15,11 +15,11 @@ from xmceval.files.io.streams import read_first_bytes, read_short_lines
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import Axis
 
-LARGEST_ID = 2**63 - 2  # the number above means that the number of labels is unknown
+LARGEST_ID = 2**63 - 2  # one more means that the number of labels is unknown
 
 
 class Names:
-    """The names of labels 0, 1, ..., in UTF-8, with a hash table over them; `source` names where they come from."""
+    """The names of labels 0, 1, ..., in UTF-8, with a hash table; `source` says where they come from."""
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
         from xmceval.files.text.words import Words, text_of
@@ -38,16 +38,16 @@ class Names:
 
     @cached_property
     def labels(self) -> dict[str, int]:
-        """The label of each name, for readers that have strings."""
+        """The label of each name, for readers of strings."""
         return {name.decode(errors="surrogateescape"): label for label, name in enumerate(self.words.tolist())}
 
     @cached_property
     def are_reordered(self) -> bool:
-        """Whether the names are the numbers of the labels in another order."""
+        """Whether the names are the label numbers in another order."""
         return Axis.of(self.source, "label", list(self.labels)).is_reordered
 
     def find(self, words: Sequence[bytes]) -> Int64:
-        """Return the label of each word, -1 for those that are no names."""
+        """Return the label of each word, -1 for words that are not names."""
         from xmceval.files.text.words import text_of
 
         return self.words.find(*text_of(words))
@@ -84,7 +84,7 @@ def read_names(path: str | Path) -> Names:
 
 
 def names_beside_ids(name: str, other: str) -> DataError:
-    """Return the error for labels that are text while another input has numbers."""
+    """Return the error for labels that are text when another input has numbers."""
     return DataError(
         f"{name}: its labels are text, and {other} has them by number or by column (hint: pass "
         f"{argument('labels', kind='FILE')}, with one name per line)"
@@ -92,7 +92,7 @@ def names_beside_ids(name: str, other: str) -> DataError:
 
 
 def parse_label(word: str, names: Names | None) -> int:
-    """Return the label of a name, or the id itself where there are no names."""
+    """Return the label of a name, or the id itself if there are no names."""
     if names is not None and word in names.labels:
         return names.labels[word]
     if names is None and is_id(word):
@@ -101,12 +101,12 @@ def parse_label(word: str, names: Names | None) -> int:
 
 
 def is_id(word: str) -> bool:
-    """Return whether a word is the id of a label: ASCII digits, and not too large."""
+    """Return whether a word is a label id: ASCII digits, and not too large."""
     return word.isascii() and word.isdigit() and len(word) <= 19 and int(word) <= LARGEST_ID
 
 
 def unknown_name(name: str, names: Names | None) -> str:
-    """Return the message for a name that has no label."""
+    """Return the message for a name without a label."""
     if names is None:
         return (
             f"{name!r} is a name, not a label id (hint: pass {argument('labels', kind='FILE')}, with one name per line)"

@@ -19,7 +19,7 @@ from xmceval.rows.shards import Shards, parts_of
 
 
 def read_numbers(path: str | Path) -> Float64:
-    """Read one number per line, or an npy array of one dimension."""
+    """Read one number per line, or a one-dimensional npy array."""
     path = to_path(path)
     if read_first_bytes(path, len(NPY)) == NPY:
         array = read_array(path)
@@ -38,7 +38,7 @@ def read_numbers(path: str | Path) -> Float64:
 
 
 def read_row_ids(path: str | Path | Shards) -> RowIds:
-    """Read one id per line, of one file or of several, whose rows run on."""
+    """Read one id per line from one file, or from several whose rows continue each other."""
     lines, source = _read_words(path)
     ids = RowIds([line for _, line in lines], source)
     ids.check_each([place for place, _ in lines])
@@ -46,10 +46,10 @@ def read_row_ids(path: str | Path | Shards) -> RowIds:
 
 
 def read_row_groups(path: str | Path | Shards, ids: RowIds | None, named: RowIds | None) -> tuple[RowGroups, bool]:
-    """Read the group of each row, one per line; where rows have ids and each line two words, those are id and group.
+    """Read the group of each row, one per line; if rows have ids and lines two words, these are id and group.
 
-    Whether they are is returned too. A tab between id and group allows for spaces in the group, and says that rows are
-    meant by the names of an index.
+    Also return whether they are. A tab between id and group allows spaces in the group, and means that the ids
+    are names in an index.
     """
     lines, source = _read_words(path)
     pairs = [line.split("\t") if "\t" in line else line.split() for _, line in lines]
@@ -64,7 +64,7 @@ def read_row_groups(path: str | Path | Shards, ids: RowIds | None, named: RowIds
 
 
 def _read_words(path: str | Path | Shards) -> tuple[list[tuple[str, str]], str]:
-    """Return the lines of one file or of several, each after its place, and the name of all for messages."""
+    """Return the lines of one or several files, each with its place, and a name for messages."""
     shards = find_shards(path)
     files = [to_path(part) for part in parts_of(shards)]
     lines = list[tuple[str, str]]()

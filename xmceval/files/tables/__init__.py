@@ -1,1 +1,1 @@
-"""Read tables (Parquet, Arrow IPC, CSV and data frames) as batches of Arrow columns, found by name."""
+"""Read tables (Parquet, Arrow IPC, CSV and data frames) as batches of Arrow columns that are found by name."""

@@ -18,7 +18,7 @@ LONGEST_NAME = 1 << 16  # bytes
 
 
 class Text(NamedTuple):
-    """Words in one array of bytes, uint8 with some bytes after the last word, and where each begins and ends [n]."""
+    """Words in one uint8 array, padded after the last word, with the start and end of each word [n]."""
 
     bytes: NDArray[np.uint8]
     begins: Int64
@@ -32,22 +32,22 @@ class Text(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of some lines of a table, or what its lists have: an Arrow array, its name, and the place of a line."""
+    """A column of a batch of lines, or the items of its lists: an Arrow array, its name, and its places."""
 
     array: Any
     name: str
-    place: Callable[[int], str]  # returns where a line is, for messages
+    place: Callable[[int], str]  # returns the place of a line, for messages
 
     def refuse(self, line: int, problem: str) -> DataError:
         """Return the error for a line."""
         return DataError(f"{self.place(line)}: {problem}")
 
     def refuse_type(self, expected: str) -> DataError:
-        """Return the error for a column of another type."""
+        """Return the error for a column of the wrong type."""
         return self.refuse(0, f"the column {self.name!r} is of type {self.array.type}; expected {expected}")
 
     def checked(self) -> Column:
-        """Return the column in a plain type, if it has no null."""
+        """Return the column with a plain type; refuse nulls."""
         import pyarrow
 
         try:
@@ -61,7 +61,7 @@ class Column(NamedTuple):
 
 
 def _plain(array: Any) -> Any:
-    """Return an array without extension type, dictionary, runs and views; whole decimals become integers."""
+    """Return an array without extension types, dictionaries, runs or views; whole decimals become integers."""
     import pyarrow
 
     kind = pyarrow.types
@@ -88,7 +88,7 @@ def _plain(array: Any) -> Any:
 
 
 def to_text(column: Column) -> Text:
-    """Return the names of a column of text or integers, which are named as they would be written."""
+    """Return the names in a column of text, or of integers, which are formatted as text."""
     import pyarrow
 
     column = column.checked()
@@ -111,12 +111,12 @@ def to_text(column: Column) -> Text:
 
 
 def is_text(column: Column) -> bool:
-    """Return whether a column has text, or a dictionary or runs of it."""
+    """Return whether a column has text, plain or in a dictionary or runs."""
     return is_text_type(column.array.type)
 
 
 def is_text_type(type_: Any) -> bool:
-    """Return whether an Arrow type is one of text, or of a dictionary or runs of it."""
+    """Return whether an Arrow type is text, plain or in a dictionary or runs."""
     from pyarrow import types as kind
 
     if kind.is_dictionary(type_) or kind.is_run_end_encoded(type_):
@@ -125,9 +125,9 @@ def is_text_type(type_: Any) -> bool:
 
 
 def to_whole(column: Column, hint: Callable[[str, None], str] | None = None) -> AnyArray:
-    """Return the rows or labels of a column: integers from 0 on, floats with whole values, or text of digits.
+    """Return the rows or labels in a column: integers from 0 on, floats with whole values, or text of digits.
 
-    `hint` words the message for text that is no number. Integers are int32 or int64.
+    `hint` is added to the message about text that is not a number. The result is int32 or int64.
     """
     import pyarrow
 
@@ -150,7 +150,7 @@ def to_whole(column: Column, hint: Callable[[str, None], str] | None = None) -> 
 
 
 def to_numbers(column: Column) -> AnyArray:
-    """Return the grades or scores of a column, as float32 or float64."""
+    """Return the grades or scores in a column as float32 or float64."""
     import pyarrow
 
     column = column.checked()
@@ -171,13 +171,13 @@ def to_numbers(column: Column) -> AnyArray:
 
 
 def to_numpy(array: Any) -> AnyArray:
-    """Return an Arrow array of numbers without a null as one of numpy; pyarrow's own `to_numpy` imports pandas."""
+    """Convert an Arrow array of numbers without nulls to numpy; pyarrow's `to_numpy` would import pandas."""
     numbers: AnyArray = np.from_dlpack(array)
     return numbers
 
 
 def flatten(column: Column) -> tuple[Column, Int64]:
-    """Return the concatenated items of the lists of a column, and the length of each list, int64 [n_lines]."""
+    """Return the concatenated items of a column of lists, and the length of each list, int64 [n_lines]."""
     from pyarrow import compute
 
     column = column.checked()
@@ -191,12 +191,12 @@ def flatten(column: Column) -> tuple[Column, Int64]:
 
 
 def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None], str] | None = None) -> Any:
-    """Parse a column of text; the first word that is no number is refused with its place."""
+    """Parse a column of text; refuse the first word that is not a number, with its place."""
     import pyarrow
     from pyarrow import compute
 
     try:
-        if compute.any(compute.match_substring(column.array, "x")).as_py():  # Arrow reads 0x1f too
+        if compute.any(compute.match_substring(column.array, "x")).as_py():  # Arrow also parses 0x1f
             raise pyarrow.ArrowInvalid
         return column.array.cast(type_)
     except pyarrow.ArrowInvalid:
@@ -212,7 +212,7 @@ def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None]
 
 
 def to_float(word: str) -> float | None:
-    """Return the number that a word is; None for another word."""
+    """Parse a word as a number; return None if it is none."""
     try:
         return float(word) if word.isascii() and "_" not in word else None
     except ValueError:

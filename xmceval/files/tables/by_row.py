@@ -1,4 +1,4 @@
-"""Read tables with a row, label and value per line, or a list of labels per line; sorted ones are streamed."""
+"""Read tables with one entry per line, or a list of labels per line; sorted tables are streamed."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 
-MOST_REPEATS = 64  # entries per label of a row, or per document of a query, in tables that are long
-LEAST_ROWS = 3  # whose labels are none of the truth's, that give reason for a doubt
-BYTES_OF_ENTRY = 48  # while entries are sorted
+MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
+LEAST_ROWS = 3  # number of rows without any label of the truth that raises a doubt
+BYTES_OF_ENTRY = 48  # memory while sorting
 
 
 ReadEntries: TypeAlias = Callable[[], Iterator[tuple[AnyArray, "Entries"]]]
 
 
 class Entries(NamedTuple):
-    """Entries of some lines of a table: row, label and value of each, arrays [n]."""
+    """Entries of a batch of lines: arrays [n] of row, label and value."""
 
     rows: AnyArray
     labels: AnyArray
     values: AnyArray
 
     def part(self, start: int, stop: int | None) -> Entries:
-        """Return some of them."""
+        """Return a slice of the entries."""
         return Entries(*(column[start:stop] for column in self))
 
     @classmethod
     def join(cls, parts: Sequence[Entries]) -> Entries:
-        """Return the entries of all parts."""
+        """Concatenate the entries of all parts."""
         if len(parts) == 1:
             return parts[0]
         empty = np.empty(0, dtype=np.int64)
@@ -73,10 +73,10 @@ def _read_entries(
     held: Mapping[str, list[Any]],
     are_scores: bool,
 ) -> Iterator[tuple[AnyArray, Entries]]:
-    """Yield the row of some lines after the other, whose lists may be empty, and their entries, in the table's order.
+    """Yield, batch by batch in the table's order, the row of each line (its list may be empty) and the entries.
 
-    Labels that are text become those of `names`, or are numbered by `words`; `held` takes the arrays of columns that
-    may name the rows.
+    Labels that are text are looked up in `names`, or numbered by `words`; `held` receives the columns that may
+    name the rows.
     """
     first = 0
     for batch in table.batches([*columns.names, *held]):
@@ -105,9 +105,9 @@ def _read_entries(
 def read_values(
     columns: Columns, label: Column, value: Column | None, *, are_scores: bool
 ) -> tuple[Column, AnyArray, Int64 | None]:
-    """Return the labels of some lines, one per entry, their values, and where lines have lists the lengths of these.
+    """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any.
 
-    Without a column of values they are 1 in truth, and in lists of predictions they fall from the first to the last.
+    Without a column of values, these are 1 in truth, and fall from first to last in lists of predictions.
     """
     lengths = None
     if columns.are_lists:
@@ -122,17 +122,17 @@ def read_values(
         values = -to_whole(value).astype(np.float64) if columns.is_rank else to_numbers(value)
         return label, values, lengths
     if are_scores and lengths is not None:
-        falling = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # to the 1 of the last label
+        falling = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # the last is 1
         return label, falling.astype(np.float64), lengths
     return label, np.ones(len(label.array)), lengths
 
 
 def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _first_row: int) -> Iterator[Matrix]:
-    """Yield the rows of a file whose entries are in the order of rows; reading cannot begin elsewhere."""
-    done, held = 0, list[Entries]()  # rows that are complete, and the entries of the row that may go on
+    """Yield the rows of a file whose entries are sorted by row; reading always starts at the first row."""
+    done, held = 0, list[Entries]()  # number of complete rows, and entries of the row that may continue
 
     def piece(parts: list[Entries], stop: int) -> Csr:
-        """Return the rows that are not done up to one as CSR."""
+        """Return the rows from `done` up to `stop` as CSR."""
         numbers, labels, values = Entries.join(parts)
         indptr = np.searchsorted(numbers, np.arange(done, stop + 1, dtype=numbers.dtype))
         return Csr(indptr, labels, values, are_scores)
@@ -152,7 +152,7 @@ def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _f
 
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
-    """Open a table by row: streamed if it is a file in the order of its rows, else sorted in memory."""
+    """Open a table by row: streamed if it is a file sorted by row, else sorted in memory."""
     names, words = request.names, None
     if head := table.head([columns.label]):
         first, lengths = flatten(head[0]) if columns.are_lists else (head[0], None)
@@ -215,7 +215,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
 
 
 def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:
-    """Refuse many entries that are mostly the same: a small file may have any number of them."""
+    """Refuse many entries that are mostly repeats: a small compressed file may hold any number of them."""
     if n_entries > LONGEST_ROW >> 4 and n_entries > MOST_REPEATS * n_distinct:
         raise DataError(
             f"{place}: has {n_entries:,} or more entries for at most {n_distinct:,} different {noun}s, so that some "
@@ -224,7 +224,7 @@ def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> No
 
 
 def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 | None) -> None:
-    """Refuse lists of 0 and 1, equally long, in truth: they may have a column per label, and not ids."""
+    """Refuse equally long lists of 0 and 1 in truth: they may be indicators, one per label, instead of ids."""
     if lengths is None or is_text(labels) or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
         return
     if set(labels.array.to_pylist()) == {0, 1}:
@@ -236,9 +236,9 @@ def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 
 
 
 def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words | None]:
-    """Return the names of labels that are text, or else the words by which they are numbered.
+    """Return the names by which labels that are text are looked up, or else the words that number them.
 
-    If none of the first labels is a name, they are ids, which have neither.
+    If none of the first labels is a name, labels are ids, which need neither.
     """
     if not is_text(labels):
         return None, None
@@ -259,34 +259,34 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
 
 
 def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts: list[str], warnings: list[str]) -> Csr:
-    """Return rows with the numbers of labels instead of those of their words, and add facts and doubts.
+    """Replace the numbers of words by labels, and add facts and doubts.
 
-    Equal scores are put into the order of documents that tie. Numbers are refused where the truth has names.
+    Equal scores are ordered as for tied documents. Numbers are refused if the truth has names.
     """
     words, numbers, values = labels.words or Words(), csr.indices[:], csr.values[:]
     truth, n_true = request.by_row, labels.places.size
-    if truth is not None and n_true and numbers.size and numbers.min() >= n_true:  # none is a label of the truth
+    if truth is not None and n_true and numbers.size and numbers.min() >= n_true:  # no label of the truth
         if (words.plain_numbers()[numbers] >= 0).all():
             raise names_beside_ids(truth.table.name, name)
         if np.count_nonzero(np.diff(csr.indptr)) >= LEAST_ROWS:
             warnings.append(doubt_names(name, "label", truth.table.name, words[int(numbers[0])], words[0]))
     if request.are_scores and request.ties == "label":
         values = values.astype(np.float64, copy=False)
-        # a score that is NaN is refused when it is scored
+        # NaN scores are refused when scoring
         n_ties = 0 if np.isnan(values).any() else break_ties(words, csr.indptr, numbers, values)
         facts.append(f"{counted(n_ties, 'tie')} broken by label")
     return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores)
 
 
 def _name_entries(name: str, labels: Documents, row: int, label: int) -> EntryNames:
-    """Return how messages name the entries of a label that is text in a row."""
+    """Return the names, for messages, of the entries of a text label in a row."""
     words = labels.words or Words()
     word = words[int(np.argmax(labels.labels(words) == label))]
     return EntryNames([f"{name} row {row}"], f"label {quote(word)}", "in this row")
 
 
 def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
-    """Return whether lines are in the order of rows, the runs of rows in parts of them, and the number of lines."""
+    """Return whether lines are sorted by row, the runs of rows in each batch, and the number of lines."""
     if columns.key is None:
         n_lines = table.n_lines
         if n_lines is None:
@@ -302,7 +302,7 @@ def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
 
 
 def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
-    """Return the number of rows: that of the truth, if it is known, else up to the largest row of the table."""
+    """Return the number of rows: that of the truth, if known, else the largest row of the table + 1."""
     name, stop, truth = by_row.table.name, int(by_row.runs[-1, 1]), request.by_row
     n_rows = request.n_rows if request.are_scores else None
     if n_rows is not None and stop > n_rows:

@@ -14,7 +14,7 @@ from xmceval.errors import DataError, listed
 if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
 
-# Names as people write them, by role. Case, blanks, hyphens and underscores do not matter, and lists may have a plural.
+# Common names by role. Case, blanks, hyphens and underscores are ignored, and lists may have plural names.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "row": ("row", "row_id", "row_number", "instance", "instance_id", "sample", "sample_id"),
@@ -31,15 +31,15 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )  # fmt: skip
 
-INDEX = frozenset({"index", "indexlevel0", "unnamed0"})  # of pandas, in a column, in Arrow and in CSV
+INDEX = frozenset({"index", "indexlevel0", "unnamed0"})  # the pandas index, in Arrow and in CSV
 
-# Columns that long tables often have besides, which say nothing about grades.
+# Columns that long tables often have too, and that are not grades.
 UNUSED = INDEX | {
     "timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split",
 }  # fmt: skip
 
 
-# Names that may also belong to a text; if there is also a column of ids, that one is meant.
+# Names that may also belong to text; a column of ids takes precedence.
 TEXTS = frozenset({"query", "topic", "user", "document", "doc", "item", "label", "class"})
 
 
@@ -47,29 +47,29 @@ TEXTS = frozenset({"query", "topic", "user", "document", "doc", "item", "label",
 class Columns:
     """The columns of a table by their roles."""
 
-    key: str | None  # the column of rows or queries; None where each line of the table is the next row
-    has_queries: bool  # whether the key names queries; otherwise it has the numbers of rows
+    key: str | None  # the column of rows or queries; None if each line of the table is one row
+    has_queries: bool  # whether the key names queries; otherwise it has row numbers
     label: str  # the column of labels or documents
-    # the column of grades or scores; None in truth whose entries count 1, and in lists that are ranked
+    # the column of grades or scores; None in truth with entries that count 1, and in ranked lists
     value: str | None = None
-    is_rank: bool = False  # whether the values are ranks, 1 being the best
-    are_lists: bool = False  # whether labels and values are lists, all those of a row in one line
-    rank: str | None = None  # the column of ranks, if there are scores too; the two are compared
-    others: tuple[str, ...] = ()  # columns without lists whose names are not known
+    is_rank: bool = False  # whether the values are ranks, with 1 as the best
+    are_lists: bool = False  # whether labels and values are lists, with one line per row
+    rank: str | None = None  # the column of ranks next to scores, to compare the two
+    others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
     @property
     def are_ranked(self) -> bool:
-        """Whether labels are lists without values, which as predictions are ranked by their order."""
+        """Whether labels are lists without values, which as predictions are ranked best first."""
         return self.are_lists and self.value is None
 
     @property
     def names(self) -> list[str]:
-        """The columns that are read."""
+        """The columns to read."""
         return [name for name in (self.key, self.label, self.value, self.rank) if name is not None]
 
 
 def plain(name: str) -> str:
-    """Return a name without case, what separates its words, and the types that RecBole writes after them."""
+    """Normalise a name: ignore case, separators of words, and the types that RecBole appends."""
     return re.sub(r"[\W_]+", "", re.sub(r":(token|float)(_seq)?$", "", name).lower())
 
 
@@ -77,7 +77,7 @@ _ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
 
 
 def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, list[str]]:
-    """Return the columns of each role; those in `lists` may have a plural."""
+    """Return the columns of each role; those in `lists` may have plural names."""
     roles: dict[str, list[str]] = {role: [] for role in NAMES}
     for name in names:
         word = plain(name)
@@ -90,14 +90,14 @@ def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, l
 
 
 def are_known(names: Iterable[str]) -> bool:
-    """Return whether columns have a key, and labels or documents: whether they are those of a long table."""
+    """Return whether columns are those of a long table: a key, and labels or documents."""
     roles = find_roles(names)
     keys, labels = len(roles["row"] + roles["query"]), len(roles["document"] + roles["label"])
     return bool(keys and labels)
 
 
 def has_known_columns(frame: Any) -> bool:
-    """Return whether a data frame has a key or labels as a long table has them, in its columns or its index."""
+    """Return whether a data frame has the key or labels of a long table among its columns or index."""
     names = [str(name) for name in frame.columns]
     roles = find_roles(names, names)
     index = [str(name) for name in getattr(getattr(frame, "index", None), "names", ())]
@@ -105,12 +105,12 @@ def has_known_columns(frame: Any) -> bool:
 
 
 def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, are_scores: bool) -> Columns:
-    """Find the columns of a table by their names; `lists` are those that have lists."""
+    """Find the columns of a table by name; `lists` are the columns of lists."""
     columns, roles = find_pairs(table.name, names, lists, are_scores=are_scores)
     label, are_lists, noun = columns.label, columns.are_lists, "scores" if are_scores else "grades"
     if are_scores:
         values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
-    else:  # next to documents, ``label`` is a grade, as search engines' tools have it
+    else:  # next to documents, ``label`` is a grade, as in tools of search engines
         graded = roles["grade"] + (roles["label"] if roles["document"] else [])
         values = graded or roles["number"] + roles["score"]
     if len(values) > 1:
@@ -123,7 +123,7 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    if value is None:  # numbers under another name may be the values
+    if value is None:  # numbers with another name may be the values
         known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
         unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name) not in UNUSED)
         found = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
@@ -148,14 +148,14 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
 def find_pairs(
     place: str, names: Sequence[str], lists: Collection[str], *, are_scores: bool
 ) -> tuple[Columns, dict[str, list[str]]]:
-    """Find the columns of rows or queries and of labels or documents, and return the names of each role too.
+    """Find the columns of rows or queries and of labels or documents; also return the names by role.
 
-    `are_scores` says what the message for unknown names asks for.
+    `are_scores` decides what the message about unknown names asks for.
     """
     roles = find_roles(names, lists)
     labels = _without_texts(roles["document"] or roles["label"])
     label = labels[0] if len(labels) == 1 else None
-    if label is not None and plain(label) == "targetind":  # of XC's data sets, whose uid only names the text of a row
+    if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
         roles["query"] = []
     keys = _without_texts(roles["row"] + roles["query"])
     if label is None or len(keys) > 1 or (not keys and label not in lists):
@@ -165,7 +165,7 @@ def find_pairs(
 
 
 def keep_one(names: Sequence[str], noun: str, table: Table) -> str:
-    """Return the hint for several columns that could have the scores or grades, with a line for each."""
+    """Return the hint for several possible columns of scores or grades, with one line per column."""
     ways = []
     for name in names:
         change = f".drop(columns={json.dumps([other for other in names if other != name])})"
@@ -176,14 +176,14 @@ def keep_one(names: Sequence[str], noun: str, table: Table) -> str:
 
 
 def explain_names(*, are_scores: bool) -> str:
-    """Return the columns that are expected and the names they may have, for a message."""
+    """Describe the expected columns and their accepted names, for a message."""
     score, grade = _some("score", "number", "rank"), _some("grade", "number")
     value = f"one of scores ({score})" if are_scores else f"in graded truth one of grades ({grade})"
     return f"{explain_keys()}, one of documents or labels ({_some('document', 'label')}), and {value}"
 
 
 def explain_keys() -> str:
-    """Return the names that a column of queries or rows may have, for a message."""
+    """Describe the accepted names of a column of queries or rows, for a message."""
     return f"a column of queries ({_some('query')}) or rows ({_some('row')})"
 
 
@@ -192,7 +192,7 @@ def _some(*roles: str) -> str:
 
 
 def _without_texts(names: list[str]) -> list[str]:
-    """Return the columns of ids among several; ``docno`` goes before ``docid``, which is a number of PyTerrier's."""
+    """Return the id columns among several; ``docno`` precedes ``docid``, PyTerrier's internal number."""
     ids = [name for name in names if plain(name) not in TEXTS and plain(name).endswith(("id", "no"))] or names
     return [name for name in ids if plain(name) == "docno"] or ids
 

@@ -17,7 +17,7 @@ from xmceval.rows.readings import Axis
 
 _STREAMS = "__arrow_c_stream__", "__arrow_c_array__"
 
-_HINTS = (  # two attributes of an object that is no table itself, and what makes one of it
+_HINTS = (  # two attributes of an object that is not a table, and how to make one of it
     ("toPandas", "columns", "{}.toPandas()"),
     ("collect", "columns", "{}.collect()"),
     ("to_table", "schema", "{}.to_table()"),
@@ -25,21 +25,21 @@ _HINTS = (  # two attributes of an object that is no table itself, and what make
     ("table", "column_names", "the data set's .with_format('arrow')[:]"),
 )
 
-_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # types of columns, in small letters, begin so
+_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # beginnings of column types in lower case
 
-LOOKED_AT = 100  # cells of a column of objects
+LOOKED_AT = 100  # cells to check in a column of objects
 
 
 def find_table(value: Any, name: str) -> Table | None:
-    """Return the table that an object is; None for matrices, among them data frames with a column per label."""
+    """Return an object as a table; None for matrices, including data frames with a column per label."""
     if isinstance(value, (np.ndarray, list, tuple, dict, str, Path)) or hasattr(value, "tocsr"):
         return None
     roles = find_roles(_index_names(value))
-    if hasattr(value, "to_frame") and (roles["row"] or roles["query"]):  # a Series that was grouped by these
+    if hasattr(value, "to_frame") and (roles["row"] or roles["query"]):  # a Series indexed by these
         value = value.to_frame("value" if value.name is None else value.name)
     if is_frame(value):
         return None if _is_wide(value, name) else memory_table(_exportable(value), name, _indexed(value, name))
-    if any(hasattr(value, attribute) for attribute in (*_STREAMS, "iloc")):  # pandas before 3 exports no Series
+    if any(hasattr(value, attribute) for attribute in (*_STREAMS, "iloc")):  # a Series of pandas before 3
         return memory_table(value, name, _indexed(value, name))
     for attribute, other, hint in _HINTS:
         if hasattr(value, attribute) and hasattr(value, other):
@@ -48,7 +48,7 @@ def find_table(value: Any, name: str) -> Table | None:
 
 
 def refuse_columns_of_sets(value: Any, name: str) -> None:
-    """Refuse predictions in a data frame or Series of pandas whose cells are sets, as these have no order."""
+    """Refuse predictions in a pandas data frame or Series whose cells are sets, since sets have no order."""
     if not hasattr(value, "iloc") or hasattr(value, "tocsr"):
         return
     for column in [column for _, column in value.items()] if is_frame(value) else [value]:
@@ -57,12 +57,12 @@ def refuse_columns_of_sets(value: Any, name: str) -> None:
 
 
 def _index_names(value: Any) -> list[str]:
-    """Return the names of the index of a data frame or Series of pandas that has some."""
+    """Return the names of the index levels of a pandas data frame or Series, if any."""
     return [str(column) for column in getattr(getattr(value, "index", None), "names", []) if column is not None]
 
 
 def _indexed(value: Any, name: str) -> Axis | None:
-    """Return the index of a data frame or Series whose lines are rows in order, as no column has their names."""
+    """Return the index of a data frame or Series with one line per row, if no column names the rows."""
     index = getattr(value, "index", ())
     if not hasattr(index, "names"):
         return None
@@ -74,7 +74,7 @@ def _indexed(value: Any, name: str) -> Axis | None:
 
 
 def _exportable(frame: Any) -> Any:
-    """Return a data frame of pandas without the columns of mixed objects that are not read, which Arrow refuses."""
+    """Drop unused columns of mixed objects, which Arrow refuses, from a pandas data frame."""
     import pyarrow
 
     if not hasattr(frame, "iloc"):
@@ -89,9 +89,10 @@ def _exportable(frame: Any) -> Any:
 
 
 def _is_wide(frame: Any, name: str) -> bool:
-    """Return whether a data frame has one column of numbers per label: no name is that of a long table's key.
+    """Return whether a data frame has one column of numbers per label: no column is the key of a long table.
 
-    A frame with only some known columns is refused: read as a matrix, ids would be grades and scores.
+    A frame with only some of the known columns is refused: read as a matrix, ids would become grades and
+    scores.
     """
     named = _index_names(frame)
     columns = [str(column) for column in frame.columns]
@@ -115,7 +116,7 @@ def _is_wide(frame: Any, name: str) -> bool:
 
 
 def _are_cells(frame: Any, names: list[str]) -> bool:
-    """Return whether the first cells of columns are 0 and 1 or fractions, and not numbers of rows and labels."""
+    """Return whether the first cells of columns are 0 and 1 or fractions, rather than row and label numbers."""
     heads = [list(frame[name].head(LOOKED_AT)) for name in names if list(frame.columns).count(name) == 1]
     cells = {cell for head in heads for cell in head}
     return bool(heads) and (
@@ -125,7 +126,7 @@ def _are_cells(frame: Any, names: list[str]) -> bool:
 
 
 def _has_numbers(frame: Any, place: int) -> bool:
-    """Return whether the first cells of a column of objects of pandas are numbers, True or False, or missing."""
+    """Return whether the first cells of a pandas column of objects are numbers, bools or missing."""
     if not hasattr(frame, "iloc") or frame.dtypes.iloc[place].kind != "O":
         return False
     cells = frame.iloc[:LOOKED_AT, place].tolist()

@@ -1,6 +1,6 @@
-"""Open a table, and decide from its columns whether it is read here, to be joined by query, or row by row.
+"""Open a table, and decide from its columns whether it is joined by query or read row by row.
 
-Tables with a column per label, lists that are text and ranks that contradict scores are refused.
+Tables with a column per label, lists stored as text, and ranks that contradict scores are refused.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from xmceval.rows.readings import write_frame
 
 RANKS_LOOKED_AT = 1 << 15  # lines
 
-_ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as Kaggle has them
+_ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as on Kaggle
 
 
 def open_table(table: Table, request: Request) -> Opened:
@@ -80,7 +80,7 @@ def open_table(table: Table, request: Request) -> Opened:
 
 
 def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySource:
-    """Return a table whose lines have the names of queries."""
+    """Return a table whose lines name queries."""
     return QuerySource(
         table.name,
         table.form,
@@ -92,7 +92,7 @@ def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySou
 
 
 def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) -> None:
-    """Add the lines of a table, or the documents in its lists."""
+    """Read the lines of a table, or the documents in its lists, into `lines`."""
     from pyarrow import compute
 
     lines.place = None if columns.are_lists else table.place
@@ -100,7 +100,7 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
     for batch in table.batches(columns.names):
         by_name = {column.name: column for column in batch}
         key = by_name[columns.key or ""].checked()
-        runs = compute.run_end_encode(key.array)  # lines of one query mostly follow one another
+        runs = compute.run_end_encode(key.array)  # lines of a query are mostly consecutive
         ends = to_numpy(runs.run_ends).astype(np.int64)
 
         def place(run: int, key: Column = key, ends: Int64 = ends) -> str:
@@ -119,7 +119,7 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
                 raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN")
         if columns.rank is not None and not lines.ranked:
             column = by_name[columns.rank]
-            with suppress(DataError):  # ranks that are no whole numbers are not looked at
+            with suppress(DataError):  # ranks that are not whole numbers are ignored
                 ranks = to_whole(column._replace(array=column.array[:RANKS_LOOKED_AT]))
                 of_lines = np.repeat(queries, n_lines)[: ranks.size], ranks, values[: ranks.size]
                 lines.ranked = list(zip(*(array.tolist() for array in of_lines), strict=True))
@@ -130,16 +130,16 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
 
 
 class HeaderLine(NamedTuple):
-    """The first line of text as names of columns."""
+    """The first line of text, as column names."""
 
-    number: int  # of the line
+    number: int  # line number
     line: bytes
     names: list[str]
     delimiter: bytes
 
 
 def _read_headers(head: Head) -> Iterator[HeaderLine]:
-    """Yield the first line as names between each of the delimiters that split it."""
+    """Yield the first line split into names, once for every delimiter that occurs in it."""
     number, line = head.first_line
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
@@ -160,7 +160,7 @@ def find_header(head: Head, request: Request) -> HeaderLine | None:
 
 def open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
     """Open a CSV or TSV file with a header line of known names."""
-    if any(name[:1] in {"'", '"'} for name in header.names):  # fields would have them too
+    if any(name[:1] in {"'", '"'} for name in header.names):  # fields would be quoted too
         raise DataError(
             f"{head.path}:{header.number}: expected names of columns without quotes, or with double quotes that no "
             f"blank precedes, found {quote(header.line)}"
@@ -169,7 +169,7 @@ def open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
 
 
 def refuse_header(head: Head, request: Request) -> None:
-    """Refuse a first line of unknown names above lines of numbers: it is a header of columns that are not known."""
+    """Refuse a first line of unknown names above lines of numbers: it is a header with unknown columns."""
     number, line = head.first_line
     below = head.lines[number:MOST_LINES]
     filled = [row.strip() for row in below if row.strip()]
@@ -212,7 +212,7 @@ def refuse_header(head: Head, request: Request) -> None:
 
 
 def table_at(path: Path) -> Table | None:
-    """Return the table of a Parquet or Arrow file, or of text with a header that has a column of queries or rows."""
+    """Return the table in a Parquet or Arrow file, or in text whose header has a column of queries or rows."""
     if is_empty(path):
         return None
     head = Head.of(path)
@@ -228,10 +228,10 @@ def table_at(path: Path) -> Table | None:
 
 
 def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> None:
-    """Refuse ranks next to unnamed scores if these order the first lines differently.
+    """Refuse ranks next to scores of unknown name that order the first lines differently.
 
-    Numbers of an unknown name may fall or rise with the ranks: a distance rises. Ties say nothing, and no
-    more do numbers of only two values, such as whether a line is a hit.
+    Such numbers may fall or rise with the ranks: a distance rises. Ties are no evidence, and neither are
+    numbers with only two values, such as whether a line is a hit.
     """
     value, key = columns.value, columns.key
     if value is None or key is None or columns.are_lists or len(roles["rank"]) != 1:
@@ -246,7 +246,7 @@ def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequ
             ranks, numbers = (
                 np.array([math.nan if word in {None, ""} else float(word) for word in column]) for column in lines[1:]
             )
-        except (TypeError, ValueError):  # no numbers, or no lines
+        except (TypeError, ValueError):  # not numbers, or no lines
             continue
         queries = {query: number for number, query in enumerate(dict.fromkeys(lines[0]))}
         of_query = np.array([queries[query] for query in lines[0]])
@@ -255,7 +255,7 @@ def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequ
         if np.unique(numbers[order]).size < (3 if columns.is_rank else 2):
             continue
         is_next = (np.diff(of_query[order]) == 0) & (np.diff(ranks[order]) > 0)
-        steps = np.diff(numbers[order])[is_next]  # from one rank of a query to the next
+        steps = np.diff(numbers[order])[is_next]  # between consecutive ranks of a query
         if (steps > 0).any() and ((steps < 0).any() or not columns.is_rank):
             raise DataError(
                 f"{table}: {rank} and {other} order the lines differently, and either may have the scores"
@@ -264,7 +264,7 @@ def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequ
 
 
 def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
-    """Refuse a table that has no known column of labels: with a column per label, or with text in place of lists."""
+    """Refuse a table without a known column of labels: with a column per label, or text instead of lists."""
     index = index_columns(table)
     names = [name for name in table.names if name not in lists and name not in index]
     known, roles = find_roles(names), find_roles(names, names)

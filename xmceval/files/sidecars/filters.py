@@ -115,7 +115,7 @@ class NamedPairs:
     entries: Entries
 
     def filter(self, documents: Documents) -> Filter:
-        """Return rows and labels; call this after reading the predictions, which may name unjudged documents."""
+        """Return rows and labels; call this after reading predictions, which may name unjudged documents."""
         labels = documents.find(self.lines.documents)
         labels = np.where(labels < 0, BEYOND + np.arange(labels.size), labels)
         rows = np.repeat(np.arange(self.entries.indptr.size - 1), np.diff(self.entries.indptr))

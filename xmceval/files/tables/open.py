@@ -292,8 +292,8 @@ def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
 
 
 def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterable[bytes], delimiter: bytes) -> None:
-    """Refuse lines with a number per label below a header of names, which may be 0, 1, 2, ... after a first one."""
-    names = [names[0] or "Unnamed: 0", *names[1:]]  # as pandas names it
+    """Refuse lines with a number per label below a header of names, maybe 0, 1, 2, ... after the first."""
+    names = [names[0] or "Unnamed: 0", *names[1:]]  # the name that pandas gives it
     rows = [split_fields(row, delimiter) for row in below if row.strip()]
     if len(names) < 3 or not rows or any(len(row) != len(names) for row in rows) or not _are_unknown(names):
         return
@@ -309,7 +309,7 @@ def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterab
 
 
 def _are_unknown(names: Iterable[str]) -> bool:
-    """Return whether no name is known from long tables, but for that of a row."""
+    """Return whether no name is known from long tables, except for that of a row."""
     return not any(found for role, found in find_roles(names).items() if role != "row")
 
 
@@ -323,7 +323,7 @@ def _is_number(word: str) -> bool:
 
 
 def _are_ids(values: Sequence[Any]) -> bool:
-    """Return whether values all differ, and are not the numbers of lines."""
+    """Return whether all values differ and are not line numbers."""
     return len(set(values)) == len(values) and list(map(str, values)) != list(map(str, range(len(values))))
 
 
@@ -337,7 +337,7 @@ def _wide_error(
     *,
     has_index: bool = False,
 ) -> DataError:
-    """Return the error for a table with a column per label, and `others`; `ids` are those that may name the rows."""
+    """Return the error for a table with a column per label and `others`; `ids` are columns of possible ids."""
     found = f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]}"
     if path is None or not names_flags():
         others = [name for name in others if path is None or name not in ids[:1]]
@@ -355,5 +355,5 @@ def _wide_error(
 
 
 def _without(names: Sequence[str]) -> str:
-    """Return the change that drops columns, if there are any."""
+    """Return the code that drops columns, if there are any."""
     return f".drop(columns={json.dumps(names)})" if names else ""

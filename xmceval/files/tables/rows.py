@@ -21,25 +21,25 @@ from xmceval.rows.readings import LEAST_IDS, Axis, are_both_named, find_order, j
 
 @dataclass(frozen=True)
 class ByRow:
-    """A table by row that was opened, as those that are opened after it see it."""
+    """What tables that are opened later need to know about an opened table by row."""
 
     table: Table
     columns: Columns
-    runs: Int64  # int64 [n_runs, 2]; the rows that occur, as the first of each run and the one after its last
-    labels: Documents | None = None  # how labels that are text become numbers
-    # the Arrow arrays of columns that may name the rows, of a table in memory, which may be read only once
+    runs: Int64  # int64 [n_runs, 2]; the rows that occur, as half-open ranges
+    labels: Documents | None = None  # how labels that are text are numbered
+    # Arrow arrays of the columns that may name rows, kept for tables in memory that can be read only once
     held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    parts: Sequence[ByRow] = ()  # the shards, where it is made of several
+    parts: Sequence[ByRow] = ()  # the shards, if there are several
 
 
 def find_runs(rows: Int64) -> Int64:
-    """Return the runs of the rows of some lines."""
+    """Return the runs of rows in a batch of lines."""
     rows = rows[np.flatnonzero(np.diff(rows, prepend=-1))].astype(np.int64)
     return join_runs([np.stack([rows, rows + 1], axis=1)])
 
 
 def join_runs(parts: Sequence[Int64]) -> Int64:
-    """Return the runs of rows that occur in any of some parts, which have at least one row."""
+    """Return the runs of rows that occur in any part; there is at least one row."""
     runs = np.concatenate(parts)
     firsts, stops = runs[np.argsort(runs[:, 0])].T
     stops = np.maximum.accumulate(stops)
@@ -50,7 +50,7 @@ def join_runs(parts: Sequence[Int64]) -> Int64:
 def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
     """Refuse row numbers that are 1 to n or mostly missing; yield a doubt about other implausible ones.
 
-    `tables` are truth and predictions, which have the same rows, or training labels alone.
+    `tables` are truth and predictions, which share their rows, or only training labels.
     """
     runs = join_runs([table.runs for table in tables])
     first, n_rows, n_present = int(runs[0, 0]), int(runs[-1, 1]), int(np.diff(runs).sum())
@@ -73,7 +73,7 @@ def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
 
 
 def refuse_numbers_of_all(name: str, tables: Sequence[ByRow]) -> None:
-    """Refuse shards whose numbers of rows count on from shard to shard, as no row is in two of them."""
+    """Refuse shards whose row numbers continue from shard to shard: no row is in two of them."""
     n_rows = sum(int(np.diff(table.runs).sum()) for table in tables)
     if len(tables) > 1 and n_rows >= LEAST_IDS and np.diff(join_runs([table.runs for table in tables])).sum() == n_rows:
         table = tables[0]
@@ -87,32 +87,32 @@ def refuse_numbers_of_all(name: str, tables: Sequence[ByRow]) -> None:
 
 
 def as_names(*tables: ByRow) -> str:
-    """Return the hint to tables whose numbers of rows are ids."""
+    """Return the hint for tables whose row numbers are ids."""
     renamed = _changed(tables, f".rename(columns={json.dumps({tables[0].columns.key: 'query_id'})})")
     return f"{renamed} if the numbers are ids"
 
 
 def _changed(tables: Sequence[ByRow], change: str) -> str:
-    """Return the hint to pass tables with a change, in words for all but the first."""
+    """Return the hint to pass changed tables: as code for the first, in words for the others."""
     first, *others = (table.table for table in tables)
     return first.changed(change) + "".join(f", likewise {other}," for other in others)
 
 
 def index_of(table: ByRow) -> Axis | None:
-    """Return the rows that an index names which pandas stored."""
+    """Return the rows named by a stored pandas index."""
     levels = [_values(table, name) for name in _index_levels(table.table)]
-    if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # as where lines were left out since
+    if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # if lines were dropped later
         return None
     return _axis(table, levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
 
 
 def index_columns(table: Table) -> list[str]:
-    """Return the columns in which pandas stored an index; none for one that is only a range."""
+    """Return the columns in which pandas stored an index; none if the index is only a range."""
     return [name for name, numbers in _index_levels(table).items() if numbers is None]
 
 
 def id_columns(table: Table, columns: Columns) -> list[str]:
-    """Return the columns that could have ids of rows: whole numbers or text, whatever their name."""
+    """Return the columns that could hold row ids: whole numbers or text, whatever their name."""
     from pyarrow import types
 
     names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
@@ -121,14 +121,14 @@ def id_columns(table: Table, columns: Columns) -> list[str]:
 
 
 def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
-    """Return the rows that an index names, or else a column that has their numbers in another order."""
+    """Return the rows named by an index, or else by a column that permutes their numbers."""
     if index is not None and not index.is_numbered:
         return index
     for name in id_columns(table.table, table.columns):
         if table.table.path is not None and not table.table.has_numbers(name):
             continue
         values = _values(table, name)
-        try:  # of many columns, few are 0, 1, 2, ... in another order
+        try:  # few columns are a permutation of 0, 1, 2, ...
             numbers, ordered = np.asarray(values, dtype=np.float64), np.arange(len(values))
         except (ValueError, TypeError, OverflowError):
             continue
@@ -140,7 +140,7 @@ def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
 
 
 def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
-    """Return the shards of a table with a line per row as one table."""
+    """Join the shards of a table with one line per row."""
     first = tables[0]
     others = tuple(column for column in first.columns.others if all(column in table.columns.others for table in tables))
     code = join_frames([table.table.pandas for table in tables])
@@ -153,9 +153,10 @@ def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
 
 
 def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
-    """Return the rows as a column of ids names them that truth and predictions have; None without one.
+    """Return the rows named by a column of ids that truth and predictions share; None without one.
 
-    Such a column is known by its values, which all differ in both. Columns that disagree are refused, and other ids.
+    Such a column is recognised by its values, which are distinct in both. Conflicting columns or ids are
+    refused.
     """
     if truth.columns.key is not None or scores.columns.key is not None:
         return None
@@ -180,7 +181,7 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
 
 
 def check_ids(truth: ByRow, scores: ByRow) -> None:
-    """Refuse other ids of rows than those of the truth, where both tables have them."""
+    """Refuse row ids that differ from those of the truth, if both tables have them."""
     if truth.columns.key is not None or scores.columns.key is not None or name_rows(truth, scores) is not None:
         return
     ours, theirs = (None if table.parts else table.table.rows or index_of(table) for table in (truth, scores))
@@ -189,7 +190,7 @@ def check_ids(truth: ByRow, scores: ByRow) -> None:
 
 
 def _find_ids(table: ByRow, name: str, values: list[Any]) -> Axis | None:
-    """Return the rows as a column names them, if it has whole numbers or text, all different, in ten rows or more."""
+    """Return the rows named by a column of distinct whole numbers or text, if it has at least ten rows."""
     if len(values) < LEAST_IDS or len(set(values)) < len(values):
         return None
     rows = replace(_axis(table, values), column=name)
@@ -202,7 +203,7 @@ def _axis(table: ByRow, names: Any) -> Axis:
 
 
 def _index_levels(table: Table) -> dict[str, range | None]:
-    """Return the levels of an index as pandas describes it, by their names: ranges, and None for columns."""
+    """Return the index levels in pandas metadata by name: a range, or None for a column."""
     from pyarrow import types
 
     levels = dict[str, range | None]()
@@ -212,18 +213,18 @@ def _index_levels(table: Table) -> dict[str, range | None]:
                 levels[level["name"] or ""] = range(level["start"], level["stop"], level["step"])
             elif table.names.count(level) == 1 and not types.is_nested(table.schema.field(level).type):
                 levels[level] = None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # damaged
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # damaged metadata
         return {}
     return levels
 
 
 def _index_names(table: ByRow) -> set[str]:
-    """Return the names of an index that pandas stored, in each of the shards."""
+    """Return the names of the index that pandas stored in any shard."""
     return set.intersection(*({*filter(None, _index_levels(part.table))} for part in table.parts or (table,)))
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    """Return the values of a column, or of a range of this name, as far as the table has lines."""
+    """Return the values of a column, or of a range with this name, up to the number of lines."""
     if table.parts:
         return [value for part in table.parts for value in _values(part, name)]
     numbers = _index_levels(table.table).get(name)

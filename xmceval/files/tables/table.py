@@ -1,4 +1,4 @@
-"""Read a file or an object as batches of Arrow columns; pyarrow is imported only when one is read."""
+"""Read a file or an object as batches of Arrow columns; pyarrow is imported only for reading one."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from xmceval.files.tables.arrow import LONGEST_NAME, Column
 from xmceval.rows.matrices.frames import is_frame
 from xmceval.rows.readings import Axis, write_frame
 
-BATCH_ROWS = 1 << 17  # lines of a table that are read at a time
-LONGEST_ROW = 1 << 24  # entries of one row, which are all held
-BLOCK_BYTES = 1 << 22  # of CSV that are parsed at a time, and the longest line
-LOOKED_AT = 1000  # lines, for numbers
+BATCH_ROWS = 1 << 17  # lines to read at a time
+LONGEST_ROW = 1 << 24  # entries of one row, which are held together
+BLOCK_BYTES = 1 << 22  # bytes of CSV to parse at a time, and limit for a line
+LOOKED_AT = 1000  # lines to search for numbers
 DELIMITERS = {b",": "commas", b"\t": "tabs", b";": "semicolons"}
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|TRUE|[Ff]alse|FALSE")
@@ -39,14 +39,14 @@ class Table:
     name: str  # the file or argument, for messages
     form: Format
     schema: Any
-    read: Callable[[list[str]], Iterator[Any]]  # takes names of columns and returns an iterator of record batches
-    place: Callable[[int], str]  # returns where a line is, for messages
-    pandas: str  # the expression that is this table as a data frame of pandas, for hints
-    path: Path | None = None  # the file, which can be read again and again; None for a table in memory
-    n_lines: int | None = None  # how many lines there are, if that is known beforehand
-    facts: tuple[str, ...] = ()  # facts about it, for people
-    first: Any = None  # the first lines of a table in memory, which may be read only once
-    rows: Axis | None = None  # those that an index names, of a table whose lines are rows in order
+    read: Callable[[list[str]], Iterator[Any]]  # maps column names to an iterator of record batches
+    place: Callable[[int], str]  # returns the place of a line, for messages
+    pandas: str  # code that gives this table as a pandas data frame, for hints
+    path: Path | None = None  # the file, which can be read repeatedly; None for a table in memory
+    n_lines: int | None = None  # the number of lines, if known beforehand
+    facts: tuple[str, ...] = ()  # facts about it, in words
+    first: Any = None  # the first lines of a table in memory that can be read only once
+    rows: Axis | None = None  # row names from the index, if each line is the next row
 
     def __str__(self) -> str:
         return self.name
@@ -54,17 +54,17 @@ class Table:
     @property
     def names(self) -> list[str]:
         """The names of all columns."""
-        with _in_words(self.name, self.form):  # a name may be no UTF-8
+        with _in_words(self.name, self.form):  # a name may be invalid UTF-8
             return [str(name) for name in self.schema.names]
 
     def is_list(self, name: str) -> bool:
-        """Return whether a column has lists."""
+        """Return whether a column contains lists."""
         return has_lists(self.schema.field(name).type)
 
     def has_numbers(self, name: str, lists: str | None = None) -> bool:
-        """Return whether the first lines of a column have numbers, True or False, maybe as text.
+        """Return whether the first lines of a column have numbers or bools, possibly as text.
 
-        Of a column of lists, these are as long as those of the column ``lists``.
+        In a column of lists, these must be as long as those of the column ``lists``.
         """
         columns = [column.array[:LOOKED_AT] for column in self.head([name] if lists is None else [name, lists])]
         if lists is not None and columns:
@@ -78,7 +78,7 @@ class Table:
         return bool(words) and all(_NUMBER.fullmatch(word) for word in words)
 
     def head(self, names: list[str]) -> list[Column]:
-        """Return the columns of the first lines; none where there are no lines."""
+        """Return the columns of the first lines; none if the table is empty."""
         with _in_words(self.name, self.form):
             batch = next(self.read(names), None) if self.path is not None else self.first
             if batch is None:
@@ -87,11 +87,11 @@ class Table:
             return [Column(column, name, self.place) for name, column in zip(names, columns, strict=True)]
 
     def changed(self, change: str) -> str:
-        """Return the hint to pass this table with a change in pandas syntax, such as ``.drop(columns="x")``."""
+        """Return the hint to pass this table with a change in pandas code, such as ``.drop(columns="x")``."""
         return pass_frame(f"{self.pandas}{change}", self.path)
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
-        """Yield the columns of some lines after the other."""
+        """Yield the columns, batch by batch."""
         first = 0
         with _in_words(self.name, self.form):
             for batch in self.read(names):
@@ -105,13 +105,13 @@ class Table:
 
 
 def pass_frame(code: str, path: Path | None) -> str:
-    """Return the hint to pass a data frame instead of a file or argument; in the command, a line to write it."""
+    """Return the hint to pass a data frame instead of a file or argument; for the command, code to save it."""
     return f"pass {code}" if path is None or not names_flags() else f"run {write_frame(code, str(path))}"
 
 
 @contextmanager
 def _in_words(name: str, form: Format) -> Iterator[None]:
-    """Turn what pyarrow raises into an error in words."""
+    """Convert exceptions of pyarrow into readable errors."""
     import pyarrow
 
     try:
@@ -127,7 +127,7 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
 
 
 def import_pyarrow(what: str) -> Any:
-    """Return pyarrow, or refuse what needs it."""
+    """Import pyarrow, or raise an error that says what needs it."""
     try:
         import pyarrow
     except ImportError:
@@ -136,7 +136,7 @@ def import_pyarrow(what: str) -> Any:
 
 
 def file_table(path: Path, name: str) -> Table:
-    """Return the table of a ``parquet`` file, or of an ``arrow`` one: of IPC (Feather) or a stream."""
+    """Return the table in a Parquet or Arrow file: IPC (Feather) or a stream."""
     form, is_parquet = FORMATS[name], name == "parquet"
     import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
     with _in_words(str(path), form):
@@ -156,7 +156,7 @@ def _open_parquet(path: Path) -> Any:
 
 
 def _read_parquet(path: Path, names: list[str]) -> Iterator[Any]:
-    """Yield the lines, fewer at a time of long lists; columns that are huge once decoded are refused."""
+    """Yield the lines, fewer at a time if lists are long; refuse columns that are huge once decoded."""
     file, most = _open_parquet(path), BATCH_ROWS
     for group in range(file.metadata.num_row_groups):
         chunks = file.metadata.row_group(group)
@@ -193,7 +193,7 @@ def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
 
 
 def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
-    """Return the table below the header of a CSV or TSV file, whose columns are all text."""
+    """Return the table below the header of a CSV or TSV file, with all columns as text."""
     pyarrow = import_pyarrow(f"{path}: has a header line, {', '.join(names)[:60]!r}; reading such tables")
     form = FORMATS["csv"]
     place = Places(path, n_header_lines)
@@ -201,7 +201,7 @@ def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
     read = partial(_read_csv, path, names, delimiter, n_header_lines)
     between = "" if delimiter == b"," else f", sep={json.dumps(delimiter.decode())}"
-    code = f"pandas.read_csv({json.dumps(str(path))}{between}, dtype=str)"  # so that 007 stays a name
+    code = f"pandas.read_csv({json.dumps(str(path))}{between}, dtype=str)"  # keeps 007 a name
     return Table(str(path), form, schema, read, place, code, path, None, facts)
 
 
@@ -236,7 +236,7 @@ def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
 
 
 def split_fields(line: bytes, delimiter: bytes) -> list[str]:
-    """Return the fields of a line of CSV, none where it is damaged."""
+    """Return the fields of a line of CSV; none if it is malformed."""
     text = line.strip(b"\r\n").decode(errors="replace")
     try:
         return [field.strip() for field in next(csv.reader([text], delimiter=delimiter.decode()), [])]
@@ -245,21 +245,21 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
 
 
 def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
-    """Return the table of an object that exports an Arrow stream: a data frame, a table, a reader, a relation.
+    """Return an object that exports an Arrow stream (a data frame, table, reader or relation) as a table.
 
-    A single array of lists is a table with the column ``labels``.
+    A single array of lists becomes a table with the column ``labels``.
     """
     pyarrow = import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
     form = FORMATS["frame"]
     with _in_words(name, form):
         if isinstance(value, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
-            value.validate(full=True)  # before it is exported
+            value.validate(full=True)  # before exporting it
         try:
             reader = pyarrow.RecordBatchReader.from_stream(value)
         except (pyarrow.ArrowInvalid, TypeError):  # an array, or a stream of arrays: a Series or a column
             if is_frame(value):
                 raise
-            is_single = isinstance(value, pyarrow.Array) or hasattr(value, "iloc")  # pandas before 3 exports no Series
+            is_single = isinstance(value, pyarrow.Array) or hasattr(value, "iloc")  # a Series in pandas 2
             array = pyarrow.array(value) if is_single else pyarrow.chunked_array(value)
             if not has_lists(array.type):
                 raise DataError(
@@ -280,7 +280,7 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
 
 
 def has_lists(type_: Any) -> bool:
-    """Return whether an Arrow type is one of lists."""
+    """Return whether an Arrow type is a list type."""
     from pyarrow import types
 
     kinds = types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view
@@ -288,17 +288,17 @@ def has_lists(type_: Any) -> bool:
 
 
 def _validated(batch: Any) -> Any:
-    """Return a batch whose offsets and indices stay inside its buffers, as later reads trust them.
+    """Check that the offsets and indices of a batch stay inside its buffers, since later reads trust them.
 
-    It takes about 13 ms per million lines with two columns of text, below 1 % of a score; Parquet and CSV are decoded
-    by Arrow, which makes sound buffers.
+    This takes about 13 ms per million lines with two columns of text, below 1 % of a score; Parquet and CSV are
+    decoded by Arrow, which makes valid buffers.
     """
     batch.validate(full=True)
     return batch
 
 
 def _in_parts(batch: Any) -> Iterator[Any]:
-    """Yield a large batch in parts, of fewer lines where their lists are long."""
+    """Yield a large batch in parts, with fewer lines if their lists are long."""
     lists = [column for column in batch.columns if has_lists(column.type)]
     n_entries = max([batch.num_rows, *(len(column.flatten()) for column in lists)])
     size = max(BATCH_ROWS * batch.num_rows // max(n_entries, 1), 1)

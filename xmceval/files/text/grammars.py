@@ -19,7 +19,7 @@ from xmceval.rows.block import Int64, Rows, Scratch, SortedRows, StoredRows
 
 FASTTEXT_PREFIX = b"__label__"
 
-NO_PREDICTION = b"n/a"  # a line of fastText for a text without known words
+NO_PREDICTION = b"n/a"  # fastText's line for a text without known words
 
 _FASTTEXT_PAIRS = "expected pairs of __label__name and score"
 
@@ -31,7 +31,7 @@ NEWLINE = 0x0A
 
 
 def _expected(code: int, *, has_tabs: bool) -> str:
-    """Return the expectation that failed, by the error code of a kernel."""
+    """Describe what a kernel expected, given its error code."""
     from xmceval.kernels.text import lines as kernel
 
     pair = "expected tab-separated 'label score'" if has_tabs else "expected idx:value"
@@ -50,22 +50,22 @@ def _expected(code: int, *, has_tabs: bool) -> str:
 class Grammar:
     """One grammar of rows."""
 
-    parse: Callable[[TextRows, Scratch], Rows]  # parses the rows of a region
+    parse: Callable[[TextRows, Scratch], Rows]  # parses a region of rows
     has_comments: bool = True  # whether ``#`` starts a comment
-    # whether rows are lists of labels without values, which as predictions are ranked by their order
+    # whether rows are lists of labels without values, which as predictions are ranked best first
     is_ranked: bool = False
-    # whether the last number of a header is always the number of labels, never that of predictions per row
+    # whether the last number of a header is always the number of labels, never of predictions per row
     has_exact_header: bool = False
-    has_tabs: bool = False  # whether tabs are between labels with their scores, for messages
+    has_tabs: bool = False  # whether tabs separate pairs of label and score, for messages
 
 
 @dataclass
 class TextRows(StoredRows):
-    """Some rows of a chunk of text, from `start` to `stop`."""
+    """The rows of a chunk of text from `start` to `stop`."""
 
     name: str  # the file, for messages
     grammar: Grammar
-    names: Names | None  # the names of labels, where the rows have names
+    names: Names | None  # the label names, if rows have names
     are_scores: bool  # whether the rows are predictions
     chunk: Chunk
     first_line: int  # the number of the first line of the chunk
@@ -74,7 +74,7 @@ class TextRows(StoredRows):
     stop: int
 
     def split(self, n_rows: int) -> tuple[TextRows, TextRows]:
-        """Return the first rows, and the rest."""
+        """Split into the first rows and the rest."""
         stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
         return replace(self, n_rows=n_rows, stop=stop), replace(self, n_rows=self.n_rows - n_rows, start=stop)
 
@@ -83,7 +83,7 @@ class TextRows(StoredRows):
         return self.grammar.parse(self, scratch)
 
     def parse_fault(self, code: int, offset: int, row: int, end: int) -> Fault:
-        """Return the fault for the error code of a kernel and the token where it stopped."""
+        """Make the fault for a kernel's error code and the token where it stopped."""
         from xmceval.kernels.text.lists import UNKNOWN_NAME
 
         token = bytes(self.chunk.buffer[offset:end])
@@ -94,7 +94,7 @@ class TextRows(StoredRows):
         return self.row_fault(row, f"{_expected(code, has_tabs=self.grammar.has_tabs)}, found {quote(token)}")
 
     def row_fault(self, row: int, message: str) -> Fault:
-        """Return the fault of a row, with its place."""
+        """Make the fault of a row, with its place."""
         return Fault(row, f"{self.place(row)}: {message}")
 
     def place(self, row: int) -> str:
@@ -107,7 +107,7 @@ class TextRows(StoredRows):
         return f"{self.name}:{line}"
 
     def blank_from(self) -> int:
-        """Return the row from which on all rows are blank lines."""
+        """Return the row from which all rows are blank lines."""
         last = max((match.end() for match in self._find_filled()), default=0)
         if last == 0:
             return 0
@@ -127,7 +127,7 @@ class TextRows(StoredRows):
         return pattern.finditer(bytes(self.chunk.buffer[self.start : self.stop]))
 
     def _offset_of(self, row: int) -> int:
-        """Return the offset of a row, counted from 0 (of the end, if there are no more)."""
+        """Return the offset of a row, counted from 0, or of the end if there are no more rows."""
         from xmceval.kernels.text.lines import skip_rows
 
         if self.grammar.has_comments:
@@ -136,7 +136,7 @@ class TextRows(StoredRows):
 
 
 def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[int, int]:
-    """Count the rows and the lines in some bytes of whole lines."""
+    """Count the rows and lines in a range of whole lines."""
     from xmceval.kernels.text.lines import count_rows as count_uncommented
 
     n_rows, n_lines = count_uncommented(chunk.text, start, stop)
@@ -174,7 +174,7 @@ def _parse_scored(region: TextRows, scratch: Scratch) -> Rows:
     write_as_pairs(region.chunk.text, part.start, part.stop, text)
     try:
         return _parse_pairs(region, scratch, text)
-    except Fault:  # as extra spaces always are, which are rare
+    except Fault:  # caused by extra spaces, which are rare
         lines = bytes(region.chunk.buffer[part])
         cleaned = _EXTRA_SPACES.sub(lambda spaces: b"\t" * len(spaces[0]), lines)
         if cleaned == lines:
@@ -210,7 +210,7 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
     from xmceval.kernels.text.words import find_words
 
     names = region.names
-    if names is None:  # such a file is not opened without names
+    if names is None:  # cannot happen: such files need names
         raise region.row_fault(0, f"has label names, not ids (hint: pass {argument('labels', kind='FILE')})")
     rows = _room_for_labels(region, scratch)
     begins, ends = (scratch.array(name, rows.indices.size, np.int64) for name in ("begins", "ends"))
@@ -228,7 +228,7 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
 def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = False) -> Rows:
     """Parse ``__label__x`` anywhere in text, or in predictions ``__label__x 0.5 __label__y 0.25``.
 
-    Lists are ``__label__x __label__y``, as predictions the best first.
+    Lists are ``__label__x __label__y``, with the best first in predictions.
     """
     if region.are_scores:
         return _parse_by_line(region, scratch, lambda line: _read_fasttext(line, region.names, are_lists=are_lists))
@@ -242,7 +242,7 @@ def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = Fal
 
 
 def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
-    """Yield the labels of a line of predictions with their scores; those of lists fall to the 1 of the last label."""
+    """Yield the labels and scores of a line of predictions; in lists, scores fall to 1 for the last label."""
     words = line.split() if line.strip() != NO_PREDICTION else []
     for i in range(0, len(words), 1 if are_lists else 2):
         word = words[i]
@@ -267,14 +267,14 @@ def _fasttext_label(word: bytes, names: Names | None) -> int:
 
 
 def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse JSON lines: by a kernel, and those where it stops in Python."""
+    """Parse JSON lines with a kernel, and the lines where it stops in Python."""
     from xmceval.files.text.jsonlines import read_scores, read_truth
     from xmceval.kernels.text.json import parse_json
 
     read = read_scores if region.are_scores else read_truth
     buffer, at = region.chunk.buffer, region.start
     try:
-        if not buffer.isascii():  # which holds nothing in memory, unlike decoding
+        if not buffer.isascii():  # takes no memory, unlike decoding
             str(memoryview(buffer)[at : region.stop], "utf-8")
     except UnicodeDecodeError:
         return _parse_by_line(region, scratch, lambda line: read(line, region.names))
@@ -298,7 +298,7 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
 
 
 def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
-    """Write labels for names from an entry on, given the names' places in the text; return their number."""
+    """Write the labels of names from entry `first` on, given the places of names; return their number."""
     stop = int(rows.indptr[n_rows])
     entries = slice(first, stop)
     are_names = rows.indices[entries] < 0
@@ -341,7 +341,7 @@ def _parse_by_line(region: TextRows, scratch: Scratch, read: Callable[[bytes], I
 
 
 def _room_for_labels(region: TextRows, scratch: Scratch) -> Rows:
-    """Return arrays with room for all labels that the text can hold."""
+    """Allocate arrays for the largest number of labels that the text can hold."""
     return scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8)
 
 
@@ -351,7 +351,7 @@ def _with_values_of_one(region: TextRows, rows: Rows) -> Rows:
 
 
 def _check_status(region: TextRows, status: Int64) -> list[int]:
-    """Raise the fault that a kernel reported, if any; return all that it reported."""
+    """Raise the fault that a kernel reported, if any; else return its status."""
     numbers: list[int] = status.tolist()
     if numbers[1]:
         raise region.parse_fault(*numbers[1:5])

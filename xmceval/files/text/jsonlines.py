@@ -18,11 +18,11 @@ from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
 
 
 class RepeatedKeyError(ValueError):
-    """An object of JSON has a key twice; json would keep the last."""
+    """A JSON object repeats a key; json would keep the last value."""
 
 
 def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON, as a hook of json; each of its keys appears once."""
+    """Make a dict, as json's object_pairs_hook, and refuse repeated keys."""
     members = dict(pairs)
     if len(members) < len(pairs):
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
@@ -74,7 +74,7 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
 
 
 def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
-    """Refuse files, or shards, whose lines have ids of rows under the same key, but not the same ones in one order."""
+    """Refuse files, or shards, that have row ids under the same key but differ in them or in their order."""
     heads = [list(islice(_read_rows(files), LOOKED_AT)) for files in (truth, scores)]
     for key in heads[0][0] if all(heads) else ():
         if not all(_ids_of(rows, key) for rows in heads) or _are_written_alike(truth, scores, key):
@@ -100,7 +100,7 @@ def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
 
 
 def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:
-    """Return the values of a key in some rows, if they are whole numbers or text, all different; else none."""
+    """Return the values of a key in rows, if they are distinct whole numbers or text; else none."""
     values = [row.get(key) for row in rows]
     if len(values) < LEAST_IDS or not all(type(value) in {str, int, float} for value in values):
         return []
@@ -109,7 +109,7 @@ def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:
 
 
 def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) -> bool:
-    """Return whether all lines of truth and predictions have a key with the same text."""
+    """Return whether a key has the same text in all lines of truth and predictions."""
     find = re.compile(json.dumps(key).encode() + rb'\s*:\s*("[^"\\]*"|-?\d+)\s*[,}]').search
     lines = (chain.from_iterable(read_lines(to_path(file)) for file in files) for files in (truth, scores))
     for ours, theirs in zip_longest(*lines, fillvalue=b""):
@@ -120,7 +120,7 @@ def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) ->
 
 
 def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the object in each line of some files; {} for an invalid line, which its reader refuses."""
+    """Yield the object in each line of files; {} for an invalid line, which the reader refuses later."""
     for line in chain.from_iterable(read_lines(to_path(file)) for file in files):
         try:
             row = _load_row(line)
@@ -130,7 +130,7 @@ def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:
-    """Return a line of a shell that writes each line of some files anew, in another order if there is a key of it."""
+    """Return a shell command that rewrites the lines of files, sorted by a key if one is given."""
     lines = f'fileinput.input({json.dumps(list(files))}, openhook=fileinput.hook_compressed, encoding="utf-8")'
     lines = f"sorted({lines}{order})" if order else lines
     new = f"{to_path(files[0]).name.partition('.')[0]}-new.jsonl"
@@ -162,7 +162,7 @@ def _hint_at_fields(row: dict[str, Any], *, are_scores: bool) -> str:
 
 
 def _describe(row: dict[str, Any]) -> str:
-    """Describe an object of another shape by its keys."""
+    """Describe an object of unknown shape by its keys."""
     if not row:
         return "found an empty object"
     keys = ", ".join(ascii(key)[:20] for key in list(row)[:5])
@@ -187,7 +187,7 @@ def _load_row(line: bytes) -> Any:
 
 
 def _to_label(label: Any, names: Names | None) -> int:
-    """Return the label of a number or a name in JSON."""
+    """Convert a number or name in JSON to a label."""
     if isinstance(label, str):
         if names is None or label not in names.labels:
             raise ValueError(unknown_name(label[:40], names))
@@ -198,7 +198,7 @@ def _to_label(label: Any, names: Names | None) -> int:
 
 
 def _to_number(value: Any, field: str) -> float:
-    """Return a number in JSON, of the field that is named."""
+    """Convert a value in JSON to a number; `field` is named in messages."""
     if type(value) not in {int, float}:
         hint = explain_decimal(value.encode(errors="replace"), is_json=True) if isinstance(value, str) else ""
         raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}{hint}')

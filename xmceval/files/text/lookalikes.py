@@ -14,17 +14,17 @@ from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
 WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
 
-SIZES = frozenset({".query", ".group"})  # names of files with how many lines each query has
+SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
 
-LEAST_COUNTED = 3  # lines whose first words count up, which labels seldom do
+LEAST_COUNTED = 3  # lines whose first words count up, which is rare for labels
 
 _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
 
-_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon that is not the first
+_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
 
 _FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
 
@@ -32,7 +32,7 @@ _GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
 
 _ODD = PERCENT + b"|" + COMMA
 
-# A score with a percent sign or a decimal comma, in each kind of text.
+# A score with a percent sign or decimal comma, by kind of text.
 _IN_PAIRS = re.compile(rb"\A[^#]*?[ \t]*\d+:(%b)(?=[ \t\r]|\Z)" % _ODD)
 _IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
 _ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
@@ -43,10 +43,10 @@ _NAMES = "row, label and score or user, item and rating"
 
 
 def refuse_graded_features(head: Head, request: Request) -> None:
-    """Refuse lines of a grade before features, as in SVMlight, LETOR and LightGBM files, which have no labels.
+    """Refuse lines of a grade and features, as in SVMlight, LETOR and LightGBM files, which have no labels.
 
-    A grade is told from a label by a ``qid:``, a sign or a fraction; whole numbers are grades where there is no header
-    and every line has a single one of 0 to 4.
+    A grade is recognised by a ``qid:``, a sign or a fraction; whole numbers are grades if there is no header
+    and every line has a single one from 0 to 4.
     """
     rows = [row.words for row in head.rows]
     if not rows:
@@ -69,17 +69,17 @@ def refuse_graded_features(head: Head, request: Request) -> None:
 
 
 def _have_grades(head: Head, rows: Sequence[list[bytes]]) -> bool:
-    """Return whether all lines have one number before features, and these numbers can hardly be labels."""
+    """Return whether all lines have one number before features that is unlikely to be a label."""
     if not all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
         return False
     if any(not row[0].isdigit() for row in rows):
         return True
     are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
-    return are_small and not any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])  # maybe a header
+    return are_small and not any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])  # a header?
 
 
 def refuse_headerless(head: Head, request: Request) -> None:
-    """Refuse lines that may be no lists of labels: matrices as text, tables without a header, numbers before lists."""
+    """Refuse lines that may not be lists of labels: matrices, tables without a header, numbers before lists."""
     lines = [row.text for row in head.rows]
     if not lines or any(map(_PAIR, lines[1:])):  # rows of idx:value
         return
@@ -108,7 +108,7 @@ def refuse_headerless(head: Head, request: Request) -> None:
     if len(rows[0]) not in WIDTHS - {2}:
         return
     are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for line in lines)
-    is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score, label score
+    is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score label score
     if are_ids and not is_pair and any(_DECIMAL.fullmatch(row[2]) for row in rows):
         raise DataError(
             f"{place}: may be lines of {_NAMES}, found {quote(lines[0])} (hint: name the columns in a first line "
@@ -117,7 +117,7 @@ def refuse_headerless(head: Head, request: Request) -> None:
 
 
 def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether rows of whole numbers, and not single ones, begin with 0, 1, 2, ... or with 1, 2, 3, ..."""
+    """Return whether rows of two or more whole numbers begin with 0, 1, 2, ... or with 1, 2, 3, ..."""
     if len(rows) < LEAST_COUNTED or rows[0][0] not in (b"0", b"1") or all(len(row) == 1 for row in rows):
         return False
     are_numbers = all(word.isdigit() for row in rows for word in row)
@@ -125,19 +125,19 @@ def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
 
 
 def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether rows have a number per label: decimals where ids would be, 0 and 1 repeated, or below names."""
+    """Return whether rows have a number per label: decimals instead of ids, many 0 and 1, or below names."""
     if len(rows) > 1 and len(rows[0]) > 2 and not any(map(NUMBER.fullmatch, rows[0])):
         return all(NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
     if len(rows[0]) > 2 and rows[0] == [b"%d" % label for label in range(len(rows[0]))]:  # a header, or a list
         rows = rows[1:]
     words = {word for row in rows for word in row}
-    if words <= {b"0", b"1"}:  # a single line may be a header
+    if words <= {b"0", b"1"}:  # if there is one line, it may be a header
         return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
     return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(NUMBER.fullmatch, words))
 
 
 def refuse_decimals(head: Head) -> None:
-    """Refuse predictions whose scores have percent signs or decimal commas, once for the file."""
+    """Refuse predictions with percent signs or decimal commas in scores, with one message per file."""
     if b"%" not in head.content and b"," not in head.content:
         return
     are_scored = all(not _ALL_SCORED.sub(b"", row.text) for row in head.rows)
@@ -154,10 +154,10 @@ def refuse_decimals(head: Head) -> None:
 
 
 def check_lists(truth: Path, scores: Path) -> None:
-    """Refuse two files of lists that may begin with the id of their row.
+    """Refuse two files of lists that may begin with a row id.
 
-    All first words of both are the same and different from each other; or lists have one short length, and the first
-    words of one file are among those of the other. Both have been read as lists of labels, without a header.
+    The first words are distinct and equal in both files; or lists share one short length, and the first words
+    of one file are among those of the other. Both files are read as lists of labels, without a header.
     """
     ids, words = _first_words(truth)
     other_ids, others = _first_words(scores)
@@ -172,10 +172,10 @@ def check_lists(truth: Path, scores: Path) -> None:
 
 
 def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
-    """Return the first words of all lines twice: where they may be ids of rows, and where they may be a column.
+    """Return the first words of all lines, as possible row ids or None, and as a possible column or the empty set.
 
-    As ids they all differ, and most lines have others after them; else they are None. As a column they are in lines of
-    one of a few numbers of columns; else there are none.
+    Ids are distinct, and most lines continue after them. A column is in lines of 2, 3 or 4 words, all equally
+    long.
     """
     words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
     for line in read_lines(path):
@@ -186,6 +186,6 @@ def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
             n_rows += 1
             n_longer += len(row) > 1
             if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
-                return None, set()  # neither, so the rest is not read
+                return None, set()  # neither, so stop reading
     are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
     return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

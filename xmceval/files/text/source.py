@@ -21,9 +21,9 @@ from xmceval.files.sidecars.label_names import LARGEST_ID, Names
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextRows, count_rows
 from xmceval.rows.block import Block
 
-LINES_LOOKED_AT = 1000  # for what marks a format
+LINES_LOOKED_AT = 1000  # lines to search for marks of a format
 
-WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to distinguish names from ids
+WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish names from ids
 
 _FEATURE = re.compile(rb"\d+:")
 
@@ -43,17 +43,18 @@ _TRIPLE = re.compile(rb"\S+[\s,]\S+[\s,]-?[0-9.]+")
 
 _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 
-# The kinds of rows, each with the pattern of its beginning: the first that a row has is its kind. The first row shows
-# the kind of the file, but for rows of pairs and labels, and scored rows below ids, which do wherever they stand.
+# The kinds of rows, with patterns of their beginning: the first pattern that matches is the kind of a row. The
+# first row gives the kind of the file, except that pairs and labels, and scored rows after ids, decide wherever
+# they occur.
 KINDS = (
     ("pairs", _FEATURE),
-    # Ids and commas, with blanks around commas; each blank can match in one way only, so that time is linear.
+    # Ids and commas, with blanks around commas; each blank can match in only one way, so that time is linear.
     ("labels", re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")),
-    # Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
+    # Pairs of whole numbers separated by tabs, with a blank inside: labels with scores, not labels.
     ("scored", re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")),
     ("ids", re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")),
     ("scored", re.compile(rb"%b(?: *\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))),
-    ("texts", re.compile(rb"\d+(?:,\d+)*\t")),  # label ids before a text: the kind is labels
+    ("texts", re.compile(rb"\d+(?:,\d+)*\t")),  # label ids before text: the kind is labels
     ("names", re.compile(rb"")),
 )
 
@@ -65,16 +66,16 @@ class TextLayout:
     kind: str  # the name of a format, a key of GRAMMARS
     start: int = 0  # the offset of the first row
     header_lines: int = 0  # the lines before it
-    n_rows: int | None = None  # the numbers that a header declares
+    n_rows: int | None = None  # the sizes that a header declares
     n_labels: int | None = None
     header: str = ""  # the header, or an empty string
     names: Names | None = None  # the label names, if rows have names instead of ids
-    are_ids: bool = False  # whether rows have ids even if there are label names, as numbers in JSON are
+    are_ids: bool = False  # whether rows have ids in spite of label names, such as numbers in JSON
     warning: str = ""  # a warning if the rows could be read in another way, or an empty string
 
 
 def open_text(head: Head, request: Request, layout: TextLayout) -> Opened:
-    """Open a text file of some layout."""
+    """Open a text file with a known layout."""
     form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
     facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
     if layout.names and has_names:
@@ -100,16 +101,16 @@ BLANK = "has only blank lines; expected rows of idx:value"
 
 
 class Mark(NamedTuple):
-    """A place in a text file where a line begins."""
+    """A position in a text file where a line begins."""
 
     offset: int
     row: int  # the rows before it
-    line: int  # the number of the line, from 1 on
+    line: int  # the number of the line, counted from 1
 
 
 @dataclass
 class TextSource:
-    """A text file as a source of blocks; those from `begin` on, where that is set."""
+    """A text file as a source of blocks, starting at `begin` if that is set."""
 
     path: Path
     layout: TextLayout
@@ -179,7 +180,7 @@ class TextSource:
         return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
 
     def starting_at(self, place: Mark) -> TextSource:
-        """Return the same source, read from a place on."""
+        """Return the same source, starting at a mark."""
         return replace(self, begin=Mark(*place), warnings=[])
 
 
@@ -189,7 +190,7 @@ def find_json(head: Head, request: Request) -> TextLayout | None:
     first = next((row for line in lines if (row := line.strip())), b"")
     if not first.startswith((b"{", b"[")):
         return None
-    if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, which would be read as labels of one row
+    if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, not the labels of one row
         raise DataError(f'{head.path}: its first line has objects of several "row"; expected one row per line')
     return TextLayout("json", head.start, names=request.names, are_ids=any(map(_JSON_IDS.search, lines)))
 
@@ -218,13 +219,13 @@ def find_rows(head: Head, names: Names | None) -> TextLayout:
         kind = _find_kind(lines[number:]) or ("pairs" if names is None else "names")
         layout = TextLayout(kind, start, number)
     layout = _decide_names(head.path, layout, lines[layout.header_lines :], names)
-    if layout.names is not None and not layout.header:  # names may begin with a hash, so that lines have no comments
+    if layout.names is not None and not layout.header:  # names may begin with a hash, so there are no comments
         return replace(layout, start=head.start, header_lines=0)
     return layout
 
 
 def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
-    """Return the layout of the rows below a line, from byte `after` on, if it is a header; that may be a comment."""
+    """Return the layout of the rows from byte `after` on if the line above is a header, maybe in a comment."""
     line, rows = head.lines[number].strip(), head.lines[number + 1 :]
     text = line.lstrip(b"# \t")
     mark = line[: len(line) - len(text)]
@@ -236,7 +237,7 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
         raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
     n_rows, n_labels = int(numbers[0]), int(numbers[-1])
-    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers are above rows of labels with features
+    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers: rows of labels with features
     layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
     kind = _find_kind(rows)
     if kind in {"", "pairs", "labels"}:
@@ -250,25 +251,25 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
                 "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
             )
     else:
-        if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
+        if kind == "ids" and b"," in text and not mark:  # a list: headers have blanks
             return None
-        if kind == "ids":  # labels that are not below the number that the header would declare make it a row itself
+        if kind == "ids":  # a row if labels reach the number that it would declare as a header
             below = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
             if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in below):
                 return None
         layout = replace(layout, kind=kind)
-    # A header of a list, or three numbers that could be a row of three labels, declares as many rows as follow.
+    # A header above lists, or three numbers that could be three labels, must declare the number of rows below.
     return layout if count_lines(head.path) - layout.header_lines == n_rows else None
 
 
 def _whole_numbers(text: bytes) -> list[bytes]:
-    """Return the whole numbers of a line that has nothing else."""
+    """Return the whole numbers in a line; none if it has anything else."""
     words = text.replace(b",", b" ").split()
     return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
 
 
 def _find_kind(lines: Iterable[bytes]) -> str:
-    """Return the kind of the first row that shows it, or an empty string if there is no row."""
+    """Return the kind of the first row that decides, or an empty string if there is no row."""
     first = ""
     for line in lines:
         if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
@@ -282,12 +283,12 @@ def _find_kind(lines: Iterable[bytes]) -> str:
 
 
 def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names: Names | None) -> TextLayout:
-    """Decide whether words are ids or names of labels; rows that can only have ids are checked."""
+    """Decide whether words are label ids or names; check rows that can only have ids."""
     kind = layout.kind
     if kind == "names" and names is None:
         kind = "pairs"
     if kind == "labels" and names is not None and not layout.header:
-        # names between tabs; digits before a tab could also be ids before a text
+        # names between tabs; digits before a tab could also be ids before text
         tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
         if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
             kind = "names"
@@ -302,7 +303,7 @@ def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names:
         fields = [] if are_words else [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
         are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
         return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
-    # Digits are names if one of them is, so that an unknown one is reported.
+    # Digits are names if any of them is a known name; unknown names are then reported.
     rows = [without_comment(row) for row in rows]
     words = [word for row in rows for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
     labels = {word: label for word, label in zip(words, names.find(words).tolist(), strict=True) if label >= 0}
@@ -315,9 +316,9 @@ def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names:
 
 
 def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
-    """Refuse text whose first row is not one of idx:value, or return a warning where only the first row has a label.
+    """Refuse text whose first row is not idx:value, or return a warning if only the first row has a label.
 
-    Then the newline after the header may be lost; a row that really has no labels begins with a blank.
+    Then the newline after the header may be missing; a row that really has no labels begins with a blank.
     """
     numbered = enumerate(map(without_comment, lines), layout.header_lines + 1)
     if layout.kind == "labels":

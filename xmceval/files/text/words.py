@@ -1,4 +1,4 @@
-"""Number the distinct words of text in the order in which they first appear."""
+"""Number the distinct words of text in order of first appearance."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PADDING = 8  # bytes beyond the end of text that kernels may read
 
 
 class Words:
-    """Distinct words in one array of bytes, with a hash table over them; it grows as words are numbered."""
+    """Distinct words in one array of bytes, with a hash table; grows as words are numbered."""
 
     def __init__(self) -> None:
         self._n_words = 0
-        self.blob: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)  # their bytes, one word after the other
+        self.blob: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)  # the concatenated words
         self._ends: Int64 = np.zeros(FEWEST_SLOTS, dtype=np.int64)
         self._slots: Int64 = np.full(FEWEST_SLOTS, -1, dtype=np.int64)
 
@@ -33,7 +33,7 @@ class Words:
 
     @property
     def table(self) -> tuple[Int64, Int64, NDArray[np.uint8]]:
-        """The arrays that kernels look words up in: slots, ends and blob."""
+        """The arrays in which kernels look up words: slots, ends and blob."""
         return self._slots, self.ends, self.blob
 
     @property
@@ -46,14 +46,14 @@ class Words:
         return self.blob[begin:end].tobytes()
 
     def tolist(self, first: int = 0) -> list[bytes]:
-        """Return the words from one on."""
+        """Return the words from number `first` on."""
         blob = self.blob[: self.ends[-1]].tobytes()
         return [blob[begin:end] for begin, end in pairwise(self.ends[first:].tolist())]
 
     def number(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int32:
-        """Return the numbers of some words, and add those that are new.
+        """Return the numbers of words, adding new ones.
 
-        `text` [n_bytes] has some bytes after the last word; `begins` and `ends` [n] say where each begins and ends.
+        `text` [n_bytes] is padded after the last word; `begins` and `ends` [n] are the bounds of the words.
         """
         from xmceval.kernels.text.words import number_words
 
@@ -64,7 +64,7 @@ class Words:
         return numbers
 
     def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
-        """Return the numbers of some words as `number` does, without adding any: -1 for those that are not here."""
+        """Return the numbers of words as `number` does, but -1 for unknown words instead of adding them."""
         from xmceval.kernels.text.words import find_words
 
         numbers = np.empty(begins.size, dtype=np.int64)
@@ -72,7 +72,7 @@ class Words:
         return numbers
 
     def plain_numbers(self) -> Int64:
-        """Return the number that each word is, without leading zeros and at most 2^63 - 2; -1 for other words."""
+        """Parse each word as a number without leading zeros, at most 2^63 - 2; -1 for other words."""
         from xmceval.kernels.text.words import parse_plain_numbers
 
         numbers = np.empty(len(self), dtype=np.int64)
@@ -80,7 +80,7 @@ class Words:
         return numbers
 
     def in_order(self) -> Int64:
-        """Return the numbers of the words in the order of their bytes."""
+        """Return the numbers of the words in bytewise order."""
         begins, lengths = self.ends[:-1], np.diff(self.ends)
         order = np.argsort(lengths, kind="stable")
         ascending = lengths[order]
@@ -99,7 +99,7 @@ class Words:
         return order
 
     def _make_room(self, n_more: int, n_bytes: int) -> None:
-        """Make the arrays large enough for `n_more` words of `n_bytes` bytes in total."""
+        """Grow the arrays for `n_more` words of `n_bytes` bytes in total."""
         from xmceval.kernels.text.words import fill_slots
 
         n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
@@ -113,6 +113,6 @@ class Words:
 
 
 def text_of(words: Sequence[bytes]) -> tuple[NDArray[np.uint8], Int64, Int64]:
-    """Return words as `Words` takes them: a text, and where each of them begins and ends in it."""
+    """Convert words to the form that `Words` takes: a text, and the start and end of each word."""
     ends = np.cumsum([0, *map(len, words)])
     return np.frombuffer(bytearray().join([*words, bytes(PADDING)]), dtype=np.uint8), ends[:-1], ends[1:]

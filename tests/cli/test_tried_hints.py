@@ -458,7 +458,11 @@ def messages_of(call):
             result = call()
         except XmcevalError as error:
             return [f"hint: {line}" for line in error.hint.splitlines()]
-    return [*(str(warning.message) for warning in issued), *getattr(result, "facts", ()), *getattr(result, "warnings", ())]
+    return [
+        *(str(warning.message) for warning in issued),
+        *getattr(result, "facts", ()),
+        *getattr(result, "warnings", ()),
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")

@@ -1,4 +1,4 @@
-"""The Benchmark class that `benchmark` returns, its table, and the formats it can be written in."""
+"""The Benchmark class that `benchmark` returns, and its table as a sheet, which report/forms draws."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Read rows from files and write rows to files; no other package opens a file."""
+"""Read input files in the formats of the table FORMATS, and write rows; no other package opens a file."""

@@ -1,1 +1,1 @@
-"""The table of all metrics, the parser of their names, and rates of confusion cells."""
+"""The table of all metrics and the parser of their names; scoring/tasks and kernels/metrics compute them."""

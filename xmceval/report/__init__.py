@@ -1,1 +1,1 @@
-"""Reports of results as text, one module per format, and the lists of metrics and data sets."""
+"""Report results: tables, sentences and pictures in several forms, and the lists of metrics and data sets."""

@@ -135,7 +135,8 @@ def _describe_scoring(
         words = (name if value is True else f"{name}={lists.get(name, value)}" for name, value in options.items())
         texts.append(" · ".join(words))
     yield from (f"options: {text}" for text in dict.fromkeys(texts) if text)
-    yield from _describe_ties(results, layout)
+    shown = {line.name for line in lines}  # not the runs of a system that is shown by their mean
+    yield from _describe_ties([result for result in results if result.name in shown], layout)
     for result in results:
         if result.filtered is not None:
             yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
@@ -184,8 +185,8 @@ def _rows(figures: Iterable[Value], layout: Layout, column_of_all: str | None) -
 
 def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
     """Yield, of one system, how many instances have ties; then at each cutoff the metric that these could move most."""
-    across = [(k, rows) for k, rows in results[0].counts.tied_rows.items() if rows]
-    if across and len(results) == 1:
+    across = [(k, rows) for k, rows in results[0].counts.tied_rows.items() if rows] if len(results) == 1 else []
+    if across:
         (k, rows), *others = across
         numbers = [f"{counted(rows, results[0].nouns.row)} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
         yield f"tied scores straddle the cutoff in {listed(numbers, 'and')}"

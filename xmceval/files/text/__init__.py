@@ -1,1 +1,1 @@
-"""Read text files: layouts, grammars, and blocks of lines."""
+"""Read the text formats of input files: what tells them apart, a grammar for each, and blocks of lines."""

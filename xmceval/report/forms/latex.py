@@ -1,4 +1,4 @@
-r"""Write tables as LaTeX, as they appear in papers, and lists on request; only booktabs is required.
+r"""Write tables of scores, comparisons and benchmarks as LaTeX, as in papers; only booktabs is required.
 
 All of it is ASCII, so that any pdflatex takes it. A value is one cell, which an author can edit or move. A table
 wider than a line of an article becomes several tabulars, and one higher than its page several floats.

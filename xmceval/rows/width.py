@@ -79,7 +79,7 @@ def hint_at_classes(scores: Source) -> str:
         return ""
     first = getattr(scores, "shards", (scores,))[0]
     cells = next((piece.values[:] for piece in getattr(first, "pieces", ())), np.empty(0))
-    if cells.ndim == 2 and cells.size and (cells[:, 0] % 1 == 0).all() and cells[:, 0].max() > 1:
+    if cells.ndim == 2 and cells.size and (np.floor(cells[:, 0]) == cells[:, 0]).all() and cells[:, 0].max() > 1:
         return (
             " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
             "in y_score]))"

@@ -339,7 +339,7 @@ def test_one_row_can_be_drawn():
 
 def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr(pictures, "find_spec", lambda name: None)
-    with pytest.raises(DataError, match=re.escape("pip install 'xmceval[plot]'")):
+    with pytest.raises(DataError, match=re.escape("pip install matplotlib")):
         PLAIN.plot("curves")
 
 

@@ -233,7 +233,7 @@ def test_runs_rank_no_document_of_minus_infinity():
     Path("qrels").write_text("".join(f"{q} 0 {d} {grade}\n" for q, row in qrels.items() for d, grade in row.items()))
     found = xmceval.score("qrels", "run", **options)
     same(found, expected)
-    assert "3 scores are -inf: those labels are not predicted" in found.facts
+    assert "3 scores are -inf: those documents are not predicted" in found.facts
 
 
 @pytest.mark.parametrize("lowest", [np.finfo(np.float32).min, np.finfo(np.float64).min, -65504.0])

@@ -113,7 +113,7 @@ def test_broken_files_are_refused_with_their_place(text, message):
 META = {"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [False]}
 ARRAYS = {"rows": np.arange(3), "weights": np.ones(3), "values": np.ones((3, 1, 1, 2))}
 UNFIT = "its arrays do not fit together"
-UNREADABLE = r"cannot be read as per-instance values .*\(hint: write them with save_rows\)"
+UNREADABLE = r"cannot be read as per-instance values; .*\(hint: write them with save_rows\)"
 
 
 def write_npz(path, *, meta=META, **change):

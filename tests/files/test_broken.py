@@ -56,10 +56,10 @@ BROKEN_PREDS = {
     "pickle": (pickle.dumps({}), "p.txt: is a pickle, which runs code when it is loaded; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
     "matlab": (b"MATLAB 5.0 MAT-file\n", "p.txt: is a MATLAB file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
     "hdf5": (b"\x89HDF\r\n\x1a\n", "p.txt: is an HDF5 file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
-    "no zip": (b"PK\x03\x04" + bytes(50), "p.txt: cannot be read as an npz file; is it damaged or truncated? (File is not a zip file)"),
+    "no zip": (b"PK\x03\x04" + bytes(50), "p.txt: cannot be read as an npz file; is it damaged or truncated? (it is no whole zip archive)"),
     "omikuji, a label without its score": ("0 0.9\t1 0.5\n4 0.3\t1\n\n\n", "p.txt:2: expected tab-separated 'label score', found '1'"),
-    "bzip2 damaged": (b"BZh9xxxx", "p.txt: the compressed file is damaged or truncated (Invalid data stream)"),
-    "gzip cut": (gzip.compress(PREDS.encode())[:-12], "p.txt: the compressed file is damaged or truncated (Compressed file ended before the end-of-stream marker was reached)"),
+    "bzip2 damaged": (b"BZh9xxxx", "p.txt: the compressed file is damaged or truncated (its bytes are wrong)"),
+    "gzip cut": (gzip.compress(PREDS.encode())[:-12], "p.txt: the compressed file is damaged or truncated (it ends too early)"),
 }  # fmt: skip
 
 BROKEN_TRUTHS = {
@@ -183,7 +183,7 @@ def test_an_npz_of_another_kind_is_reported():
         whole = file.read()
     write("m.npz", whole[: len(whole) // 2])
     fails_with(
-        "m.npz: cannot be read as an npz file; is it damaged or truncated? (File is not a zip file)", preds="m.npz"
+        "m.npz: cannot be read as an npz file; is it damaged or truncated? (it is no whole zip archive)", preds="m.npz"
     )
 
 

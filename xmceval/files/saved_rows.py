@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.arrays.archive import refuse_repeated_members
+from xmceval.files.arrays.npy import DAMAGE, explain_damage
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.io.write import check_output, open_output
-from xmceval.files.text.jsonlines import to_dict
+from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.metrics.names import parse
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
@@ -103,11 +104,13 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
             meta = json.loads(archive["meta"].tobytes(), object_pairs_hook=to_dict)
             schema = meta.pop("schema")
             systems, metrics, has_ideal = (tuple(meta.pop(name)) for name in ("systems", "metrics", "has_ideal"))
-    except Exception as error:  # numpy and zipfile raise nearly anything for damaged bytes
+    except DAMAGE as error:
+        is_known = isinstance(error, (DataError, RepeatedKeyError))
+        problem = f" ({error})" if is_known else explain_damage(error)
         raise DataError(
-            f"{path}: cannot be read as per-instance values ({error}); is the file damaged? "
+            f"{path}: cannot be read as per-instance values; is the file damaged?{problem} "
             f"(hint: write them with {argument('save_rows')})"
-        ) from None
+        ) from error
     if schema != ROWS_SCHEMA:
         raise DataError(f"{path}: values of rows under the schema {schema!r}; expected {ROWS_SCHEMA}")
     rows = tuple(map(str, numbers.ravel().tolist()))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from xmceval.errors import DataError
-from xmceval.files.arrays.npy import ArrayStream, Header, open_array
+from xmceval.files.arrays.npy import DAMAGE, ArrayStream, Header, RepeatedMemberError, explain_damage, open_array
 from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.streams import is_uncompressed, open_bytes
 from xmceval.rows.block import AnyArray
@@ -40,11 +40,11 @@ class Archive:
                 refuse_repeated_members(opened)
             except DataError:
                 raise
-            except Exception as error:  # zipfile raises nearly anything over damaged bytes
+            except DAMAGE as error:
+                problem = explain_damage(error)
                 raise DataError(
-                    f"{self.path}: cannot be read as an npz file; is it damaged or truncated? "
-                    f"({error or type(error).__name__})"
-                ) from None
+                    f"{self.path}: cannot be read as an npz file; is it damaged or truncated?{problem}"
+                ) from error
             if not isinstance(file, Path):
                 stack.callback(file.close)
             yield opened
@@ -59,8 +59,9 @@ class Archive:
                 member = _StoredMember(open_bytes(self.path), info)
         except DataError:
             raise
-        except Exception as error:
-            raise DataError(f"{self.path}: its {name!r} cannot be read; is the file damaged? ({error})") from None
+        except DAMAGE as error:
+            problem = explain_damage(error)
+            raise DataError(f"{self.path}: its {name!r} cannot be read; is the file damaged?{problem}") from error
         return ArrayStream(member, f"{self.path} ({name})")
 
     def can_start(self) -> bool:
@@ -80,7 +81,7 @@ def refuse_repeated_members(opened: zipfile.ZipFile) -> None:
     """Refuse an archive with two members of the same name: readers silently take the last, or the first."""
     members = Counter(opened.namelist()).most_common(1)
     if members and members[0][1] > 1:
-        raise zipfile.BadZipFile(f"{members[0][0]} appears twice")
+        raise RepeatedMemberError(f"{members[0][0]} appears twice")
 
 
 class _StoredMember(io.RawIOBase):

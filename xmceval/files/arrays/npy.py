@@ -6,10 +6,14 @@ Strings that numpy pickled are read without running any code that the pickle con
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import pickle
 import pickletools
-import re
+import struct
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,6 +28,29 @@ from xmceval.files.io.streams import is_uncompressed, open_bytes
 from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20
+
+# What numpy, zipfile, zlib and lzma raise over damaged bytes.
+DAMAGE = (
+    *(AttributeError, LookupError, OverflowError, SyntaxError, TypeError, ValueError),
+    *(EOFError, OSError, RuntimeError, lzma.LZMAError, struct.error, zlib.error),
+    *(tokenize.TokenError, zipfile.BadZipFile),
+)
+
+
+class RepeatedMemberError(zipfile.BadZipFile):
+    """An archive has two members of one name."""
+
+
+def explain_damage(error: Exception) -> str:
+    """Return what is known of damage, in brackets; the error of the library is the cause of the one that is raised."""
+    if isinstance(error, RepeatedMemberError):
+        return f" ({error})"
+    if isinstance(error, zipfile.BadZipFile):
+        return " (its checksum differs)" if "CRC" in str(error) else " (it is no whole zip archive)"
+    if isinstance(error, (EOFError, zlib.error, lzma.LZMAError)):
+        return " (its compressed data is wrong or ends too early)"
+    return " (it is encrypted)" if "encrypted" in str(error) else ""
+
 
 MOST_DIMENSIONS = 4  # for an array of strings
 
@@ -46,7 +73,7 @@ class ArrayStream:
             stack.callback(stream.close)
             version = np.lib.format.read_magic(stream)
             if version not in {(1, 0), (2, 0)}:
-                raise ValueError(f"version {version} of the npy format")
+                raise DataError(f"{name}: has version {version} of the npy format; expected 1.0 or 2.0")
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.header = Header(*read(stream))
             if any(type(n) is not int or n < 0 for n in self.header.shape):
@@ -158,11 +185,11 @@ class ArrayStream:
             yield
         except DataError:
             raise
-        except Exception as error:
-            problem = re.sub(r"<\w+(\.\w+)* object at 0x\w+>", "...", str(error)) or type(error).__name__
+        except DAMAGE as error:
+            problem = explain_damage(error)
             raise DataError(
-                f"{self.name}: cannot be read as an array; is the file damaged or truncated? ({problem})"
-            ) from None
+                f"{self.name}: cannot be read as an array; is the file damaged or truncated?{problem}"
+            ) from error
 
 
 def open_array(path: Path) -> ArrayStream:

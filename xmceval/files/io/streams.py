@@ -122,6 +122,7 @@ def _locate_damage(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, DamagedError) as error:
-        raise DataError(f"{path}: the compressed file is damaged or truncated ({error})") from None
+        problem = "it ends too early" if isinstance(error, EOFError) else "its bytes are wrong"
+        raise DataError(f"{path}: the compressed file is damaged or truncated ({problem})") from error
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None

@@ -41,7 +41,7 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     except DataError:
         raise
     except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
-        raise DataError(f"{name}: {_CONTRADICTION.format(matrix)} ({error})") from error
+        raise DataError(f"{name}: {_CONTRADICTION.format(matrix)}") from error
     check_indptr(csr.indptr, min(csr.indices.size, csr.data.size), matrix.shape[0], name)
     n_stored = int(csr.indptr[-1])  # scipy's matrices may have room for more entries
     return np.asarray(csr.indptr), np.asarray(csr.indices)[:n_stored], np.asarray(csr.data)[:n_stored]

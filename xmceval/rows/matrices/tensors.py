@@ -119,8 +119,7 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
                 indptr, indices, tensor.values(), tensor.shape, layout=tensor.layout, check_invariants=True
             ).to_sparse()
         except RuntimeError as error:
-            reason = _first_line(error)
-            raise DataError(f"{name}: its arrays do not describe a tensor of shape {shape} ({reason})") from error
+            raise DataError(f"{name}: its arrays do not describe a tensor of shape {shape}") from error
     places, (numbers, dtype) = as_array(tensor._indices(), name), _read_stored(tensor._values(), name)
     matrix = sp.coo_matrix(shape, dtype=numbers.dtype)
     matrix.data = numbers

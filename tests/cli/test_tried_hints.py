@@ -387,6 +387,13 @@ TRIALS = {
             command("score", "t.txt", "p.txt", "-m", "P@1", "--require", "P@1>=0.1", "--fraction"),
         ],
     ),
+    "report/gates.py: pass {}%, or --percent": (
+        lambda: command("score", "t.txt", "p.txt", "-m", "P@1", "--fraction", "--require", "P@1>=10"),
+        lambda: [
+            command("score", "t.txt", "p.txt", "-m", "P@1", "--fraction", "--require", "P@1>=10%"),
+            command("score", "t.txt", "p.txt", "-m", "P@1", "--percent", "--require", "P@1>=10"),
+        ],
+    ),
     "report/pictures/__init__.py: use compare": (
         lambda: flat().plot(kind="differences"),
         lambda: xmceval.compare(Y, {"a": S, "b": 1 - S}, **P1).plot(kind="differences"),

@@ -1,4 +1,4 @@
-"""Short import path of `xmceval.dropins.ir_measures`: `xmceval.ir_measures.measure` makes a measure of a metric."""
+"""Short import path of `xmceval.dropins.ir_measures`: `xmceval.ir_measures.measure` converts a metric."""
 
 from xmceval.dropins.ir_measures import measure
 

@@ -22,11 +22,11 @@ from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import USUAL_GRADE
 
-RUN = "run"  # the format whose rows are joined to those of a truth by query
+RUN = "run"  # the format with rows that are joined to a truth by query
 MAX_FAULTS = 10
 LONG_ROW = 1 << 16  # entries; rows of fewer are counted in a table by their length
 
-# The counts of rows and of entries, in the order of the kernel's slots.
+# Names of the counts of rows and entries, in the order of the kernel's slots.
 COUNTS = (
     *("empty_rows", "rows_by_label", "rows_by_score", "tied_rows", "duplicates", "zeros", "ones", "negative"),
     *("fractions", "nans", "infinite", "outside"),
@@ -37,7 +37,8 @@ COUNTS = (
 class Spread:
     """Distribution of the number of entries per row, or per label.
 
-    ``bins`` are (least, most, number of rows or labels, share of all entries): 0, 1, 2-3, 4-7 and so on.
+    ``bins`` are tuples (least, most, number of rows or labels, share of all entries) for 0, 1, 2-3, 4-7 and so
+    on.
     """
 
     least: int
@@ -54,17 +55,19 @@ class Spread:
 class FileInspection:
     """Description of one file.
 
-    It was read as `kind`, ``truth`` or ``scores``, for the reason `why`; with `are_ranks` its values are made from the
-    order of lists, whose first label has the highest. `n_labels` are as given or declared, or the largest label + 1;
-    `is_declared` says whether the file itself declares them. `largest_label` is -1 if no label has an entry.
+    It was read as `kind`, ``truth`` or ``scores``, for the reason `why`; with `are_ranks` its values reflect
+    the order of lists, where the first label has the highest value. `n_labels` was passed or declared, or is
+    the largest label + 1; `is_declared` says whether the file itself declares it. `largest_label` is -1 without
+    entries.
 
-    `per_row` and `per_label` are the numbers of entries, None without any; `head_share` is the share of them that
-    belongs to the most frequent 1% of the labels seen, `tail_share` that of the less frequent half. Rows are counted
-    without an entry, with labels ascending (`rows_by_label`), with scores descending (`rows_by_score`) and with equal
-    scores (`tied_rows`); entries by their values, labels that appear twice in a row (`duplicates`) or are below 0 or
-    beyond the number of labels (`outside`). `least` and `greatest` are the range of the finite values.
+    `per_row` and `per_label` are distributions of the number of entries, or None; `head_share` is the share of
+    entries that belongs to the most frequent 1% of the labels seen, `tail_share` that of the less frequent
+    half. There are counts of rows: without entries, with ascending labels (`rows_by_label`), with descending
+    scores (`rows_by_score`) and with equal scores (`tied_rows`); and of entries: by value, repeated within a
+    row (`duplicates`), or with labels outside the valid range (`outside`). `least` and `greatest` are the range
+    of the finite values.
 
-    `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` what else was noticed. The guide
+    `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` other problems. The guide
     ``xmceval/guide/inputs.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
     """
 
@@ -104,7 +107,7 @@ class FileInspection:
 
     @property
     def is_joined(self) -> bool:
-        """Whether its rows are joined to those of a truth, so that their number and labels are its own."""
+        """Whether its rows are joined to those of a truth, so that its own sizes need not match."""
         return self.format == RUN
 
     @property
@@ -122,7 +125,7 @@ def inspect_file(
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> FileInspection:
-    """Read all rows of a file and describe them; without a kind, its content decides whether it is truth or scores."""
+    """Read and describe all rows of a file; without a kind, its content decides between truth and scores."""
     are_all_ids = None if n_labels is None else True
     opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, are_all_ids=are_all_ids)
     source = opened.fit_width(n_labels)
@@ -170,7 +173,7 @@ def inspect_file(
 
 
 def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int | None) -> Iterator[str]:
-    """Compare the number of labels that was passed with the one that the file declares, as score does."""
+    """Compare the number of labels passed with the number declared by the file, as score does."""
     columns = source.n_labels
     if n_labels is None or columns is None:
         return
@@ -218,7 +221,7 @@ def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[s
 
 
 def _truth_faults(source: Source, tally: FileTally) -> list[str]:
-    """Return why a truth is refused where scores would be accepted."""
+    """Return the faults of a truth that would be accepted in scores."""
     counts, (_, greatest) = tally.counts, tally.value_range or (0.0, 0.0)
     is_grades = not (counts["negative"] or counts["fractions"] or counts["infinite"]) and greatest <= LARGEST_GRADE
     if tally.faults or is_grades:

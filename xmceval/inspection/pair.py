@@ -1,4 +1,4 @@
-"""Check whether a truth and predictions belong together, or whether a usual mistake was made."""
+"""Check whether a truth and predictions belong together, and look for common mistakes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PairInspection:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing shows that the two files do not belong together."""
+        """Whether no evidence was found that the files do not belong together."""
         return not self.faults and not self.mistakes
 
     def describe(self, *, is_only: bool) -> str:
@@ -73,7 +73,7 @@ class Training(NamedTuple):
     """Sizes of training labels."""
 
     n_rows: int
-    n_labels: int  # as many as the file declares, else its largest label + 1
+    n_labels: int  # the number declared by the file, else its largest label + 1
     n_entries: int
 
     @classmethod
@@ -89,7 +89,7 @@ class Training(NamedTuple):
 def inspect_pair(
     truth: FileInspection, scores: FileInspection, training: Training | None = None, **options: Any
 ) -> PairInspection:
-    """Compare predictions with a truth as `score` does with some `options`; the pairs of a filter do not count."""
+    """Compare predictions with a truth as `score` does with `options`; filtered pairs do not count."""
     pair = PairInspection(truth.path, scores.path, faults=tuple(_check_sizes(truth, scores, training)))
     is_same_file = truth.file.resolve() == scores.file.resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
@@ -115,7 +115,7 @@ def inspect_pair(
 def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) -> PairInspection:
     """Score the predictions; the warnings are those of scoring."""
     opened = OpenedTruth.of(truth, options)
-    program = compile_program(parse("P", [1, 5]))  # also where there are fewer than five labels
+    program = compile_program(parse("P", [1, 5]))  # even with fewer than five labels
     opened = replace(opened, setup=replace(opened.setup, program=program))
     [system] = opened.open_systems([System(scores)])
     source, first_rows = opened.input.source, list[FirstRows]()
@@ -152,7 +152,7 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
         yield f"{truth.path} has {rows[0]}, {scores.path} has {rows[1]}; {reason}"
     elif truth.is_declared and scores.largest_label >= truth.n_labels:
         label, has_extra_column = scores.largest_label, scores.is_declared and scores.n_labels == truth.n_labels + 1
-        if not has_extra_column:  # score drops it from files whose writers are known to add one
+        if not has_extra_column:  # score drops the extra column that some writers add
             hint = "; are the labels 1-based?" if label == truth.n_labels else ""
             yield (
                 f"{scores.path} has label {label}, outside 0..{truth.n_labels - 1} "

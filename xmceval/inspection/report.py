@@ -34,17 +34,17 @@ from xmceval.scoring.state_file import PROPENSITIES, is_state, load_state
 from xmceval.version import INSPECT_SCHEMA
 
 BAR = 24  # characters of the longest bar of a histogram
-MOST_SHARDS = 10  # whose numbers are shown
+MOST_SHARDS = 10  # shard numbers to show
 
 
 @dataclass(frozen=True)
 class StateInspection:
     """Description of a state.
 
-    `version` is that of the xmceval that saved it. `n_labels` is None where no input declared the number. `options` are
-    those that are not the default, besides the metrics; `propensities` are their source and constants. `truth` and
-    `scores` name the files or arrays that were scored; `shards` are its numbers, of `n_shards` in all, empty where it
-    was saved without a number. `fault` is why ``merge`` would refuse it, empty where it would not.
+    `version` is the version of xmceval that saved it. `n_labels` is None if no input declared it. `options` are
+    those that differ from the default, except metrics; `propensities` describes their source and constants.
+    `truth` and `scores` name the files or arrays that were scored; `shards` are its numbers out of `n_shards`,
+    empty if it was saved without a number. `fault` says why ``merge`` would refuse it, or is empty.
     """
 
     path: str
@@ -68,16 +68,16 @@ class StateInspection:
 
 @dataclass(frozen=True, repr=False)
 class InspectionReport(Displayed):
-    """Inspected files, and the pairs of truth and predictions in them; ``print(report)`` shows it.
+    """Inspected files, and the pairs of truth and predictions among them; ``print(report)`` shows it.
 
     Attributes
     ----------
     files : tuple of FileInspection
         One for each file, in the order given.
     pairs : tuple of PairInspection
-        The first truth with each other file; empty where no file is truth.
+        The first truth with each other file; empty if no file is truth.
     states : tuple of StateInspection
-        One for each file of saved totals.
+        One per file of saved totals.
     """
 
     files: tuple[FileInspection, ...]
@@ -86,7 +86,7 @@ class InspectionReport(Displayed):
 
     @property
     def is_sound(self) -> bool:
-        """Whether ``score`` or ``merge`` would accept the files, and nothing shows that they do not belong together."""
+        """Whether ``score`` or ``merge`` would accept the files, and no evidence separates them."""
         parts: list[Any] = [*self.files, *self.pairs, *self.states]
         return all(part.is_sound for part in parts)
 
@@ -126,7 +126,7 @@ class InspectionReport(Displayed):
         return render_listings(form, [*listings, Listing("", (), lines=tuple(self._facts()))], layout)
 
     def _findings(self) -> list[list[str]]:
-        """Return for each file, state and pair a line on whether it is valid, and lines on its problems."""
+        """Return, for each file, state and pair, a line on its validity and lines on its problems."""
         described = [
             *((_file_line(file), file.faults, file.warnings) for file in self.files),
             *((_state_line(state), [state.fault] if state.fault else [], ()) for state in self.states),
@@ -279,38 +279,39 @@ def inspect(
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> InspectionReport:
-    """Inspect files of truth or predictions, and look for the usual mistakes.
+    """Inspect files of truth or predictions, and look for common mistakes.
 
-    Each file is read whole and described: its form, its size, how its entries spread over rows and labels, and why
-    `score` would refuse it. The first truth is compared with every other file: labels that are 1-based, shuffled rows,
-    a transposed matrix, predictions for the training set, a filter that was not applied.
+    Each file is read completely and described: its format, its size, how its entries spread over rows and
+    labels, and why `score` would refuse it. The first truth is compared with every other file to find 1-based
+    labels, shuffled rows, a transposed matrix, predictions for the training set, or a filter that was not
+    applied.
 
     Parameters
     ----------
     files : path or iterable of path
         Files that `score` reads, or states that it saves.
     kind : {"truth", "scores"}, optional
-        What all files are; by default their content decides.
+        The kind of all files; by default their content decides.
     filter : array of int [n_pairs, 2], list of pairs of str or path, optional
-        Pairs of row and label, beside queries of query and document, that the predictions should not contain.
+        Pairs of row and label (or of query and document) that the predictions should not contain.
     train : path, optional
         Training labels, to compare with the truth.
     n_labels : int, optional
-        The number of labels, where a file does not declare it; default that of `labels`.
+        The number of labels, if a file does not declare it; default that of `labels`.
     labels, max_line, threads : path, int and int, optional
         As in `read`.
 
     Returns
     -------
     InspectionReport
-        ``report.is_sound``, ``report.files``, ``report.pairs``; ``str(report)`` is the report for people.
+        ``report.is_sound``, ``report.files``, ``report.pairs``; ``str(report)`` is readable text.
 
     Raises
     ------
     DataError
-        A file that is missing or of unknown form. What is wrong inside a file is part of the report.
+        A file is missing or has an unknown format. Problems inside a file are part of the report.
     UsageError
-        An argument that is wrong.
+        An invalid argument.
     """
     check_kind(kind)
     paths = list(map(as_input, [files] if isinstance(files, (str, Path)) or not isinstance(files, Iterable) else files))

@@ -1,4 +1,4 @@
-"""Parse how the user asks for bins of labels: a number of bins, names, or training counts."""
+"""Parse the bins of labels that the user asks for: a number of bins, names, or training counts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_bin_spec(spec: Any) -> AskedBins:
 
 
 def _split(spec: Any) -> tuple[list[str], bool]:
-    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
+    """Return the words of a spec, and whether numbers among them are training counts where bins begin."""
     if isinstance(spec, str):
         words = [word.strip() for word in spec.split(",")]
         return words, len(words) > 1
@@ -64,7 +64,7 @@ def _split(spec: Any) -> tuple[list[str], bool]:
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word is a number of any kind, and so not a name."""
+    """Whether a word is any kind of number, and hence not a name."""
     try:
         float(word)
     except ValueError:

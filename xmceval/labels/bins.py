@@ -21,17 +21,17 @@ class Bin:
 
     noun: ClassVar[str] = "bin"
     name: str
-    low: int  # the fewest and the most training rows of its labels
+    low: int  # the range of training rows of its labels
     high: int
     n_labels: int
-    mass: float  # their share of all training positives
+    mass: float  # the share of all training positives in the bin
 
     def __str__(self) -> str:
         return self.describe()
 
     @property
     def extent(self) -> str:
-        """The training rows of its labels."""
+        """The range of training rows of its labels, as text."""
         return f"{self.low:,}" if self.low == self.high else f"{self.low:,}\N{EN DASH}{self.high:,}"
 
     def describe(self, truth: str = "", nouns: Nouns = OF_LABELS) -> str:
@@ -46,7 +46,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins from the most frequent labels to the rarest; `by_code` is the bin by the code of a label's propensity."""
+    """Bins from the most frequent labels to the rarest; `by_code` maps the code of a propensity to its bin."""
 
     bins: tuple[Bin, ...]
     by_code: Int64
@@ -56,7 +56,7 @@ class Bins:
 
 
 def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities, n_labels: int) -> Bins:
-    """Group labels by training frequency, into bins as `score` takes them; labels of one frequency stay together."""
+    """Group labels into bins by training frequency, as in `score`; labels of equal frequency stay together."""
     if propensities.n is None:
         raise DataError(
             f"bins by frequency need training counts (hint: pass {argument('train')} or {argument('counts')})"

@@ -20,7 +20,7 @@ FILTERS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Constants:
-    """Other values of A and B, and who uses them."""
+    """Alternative values of A and B, and who uses them."""
 
     a: float
     b: float
@@ -28,7 +28,7 @@ class Constants:
 
 
 class Sizes(NamedTuple):
-    """Training instances, test instances and labels; None where they are unknown."""
+    """Training instances, test instances and labels; None if unknown."""
 
     train: int | None = None
     test: int | None = None
@@ -46,11 +46,11 @@ class Split:
 
     @property
     def sizes(self) -> Sizes:
-        """Its sizes."""
+        """The sizes of the split."""
         return Sizes(self.train, self.test, self.labels)
 
     def differences(self, sizes: Sizes) -> list[str]:
-        """Return which sizes differ from this split's, in words; None is not compared."""
+        """Describe the sizes that differ from this split's; None is not compared."""
         nouns = ("training instance", "test instance", "label")
         return [
             f"{counted(size, noun)}, not {expected:,}"
@@ -63,24 +63,24 @@ class Split:
 class Dataset:
     """A public data set."""
 
-    name: str  # as XMLRepository writes it
+    name: str  # as written in XMLRepository
     train: int  # training instances, test instances, labels
     test: int
     labels: int
     features: int | None
     points_per_label: float  # means over training and test instances
     labels_per_point: float
-    a: float | None  # constants of the propensity model; None where there are no agreed values
+    a: float | None  # constants of the propensity model; None without agreed values
     b: float | None
     filter: str  # ``yes``, ``no`` or ``unknown``: whether reciprocal pairs are removed from the predictions
-    disagreements: tuple[Constants, ...] = ()  # other values of A and B, and who uses them
-    variants: tuple[Split, ...] = ()  # other splits under the same name, and who uses them
+    disagreements: tuple[Constants, ...] = ()  # alternative values of A and B
+    variants: tuple[Split, ...] = ()  # other splits with the same name
     aliases: tuple[str, ...] = ()
     notes: str = ""
 
     @property
     def has_filter(self) -> bool:
-        """Whether published values leave reciprocal pairs out."""
+        """Whether published values exclude reciprocal pairs."""
         return self.filter == "yes"
 
     @property
@@ -89,9 +89,9 @@ class Dataset:
         return (Split(self.train, self.test, self.labels, "XMLRepository"), *self.variants)
 
     def mismatches(self, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
-        """Yield why scored data may not be this set, or their values not comparable with published ones.
+        """Yield reasons why the data may not be this set, or why values are not comparable with published ones.
 
-        Sizes are compared with those of the split that fits best; None is not compared.
+        Sizes are compared with the closest split; None is not compared.
         """
         differences = min((split.differences(sizes) for split in self.splits), key=len)
         if differences:
@@ -109,15 +109,16 @@ class Dataset:
 
     @property
     def constants(self) -> str:
-        """A and B in words."""
+        """A and B as text."""
         return "no agreed A and B" if self.a is None else f"A={self.a:g} B={self.b:g}"
 
 
 @dataclass(frozen=True)
 class Published:
-    """A row of XMLRepository's tables of results; values are fractions by canonical name of the metric.
+    """A row of XMLRepository's tables of results; values are fractions by canonical metric name.
 
-    ``mark`` is the footnote sign of that page; ``suspect`` is why some value of the row is probably wrong, or empty.
+    ``mark`` is the footnote sign on that page; ``suspect`` says why a value in the row is probably wrong, or is
+    empty.
     """
 
     method: str
@@ -136,7 +137,7 @@ def datasets() -> Mapping[str, Dataset]:
 
 
 def find_dataset(name: str) -> Dataset:
-    """Find a data set by its name or one of its aliases, in any case and with any dashes.
+    """Find a data set by name or alias, ignoring case and dashes.
 
     Examples
     --------
@@ -157,9 +158,9 @@ def find_dataset(name: str) -> Dataset:
 def hint_at_dataset(
     sizes: Sizes, constants: tuple[float | None, float | None] = (None, None), *, is_filtered: bool = False
 ) -> Iterator[str]:
-    """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known.
+    """Yield a hint at the data sets with exactly these sizes, if any; all three sizes must be known.
 
-    There is no hint if all these sets have the A and B that were used, and a filter only if there was one.
+    There is no hint if all these sets use the same A and B, and a filter only if one was used.
     """
     if None in sizes:
         return
@@ -178,7 +179,7 @@ def hint_at_dataset(
 
 
 def published(name: str) -> tuple[Published, ...]:
-    """Return the published results of a data set, the highest P@1 first, rows without one last."""
+    """Return the published results of a data set, the highest P@1 first, rows without P@1 last."""
     rows = [_parse_published(row) for row in read_table("published.tsv") if row["dataset"] == name]
     return tuple(sorted(rows, key=lambda row: -row.values.get("P@1", -1.0)))
 

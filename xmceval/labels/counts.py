@@ -14,18 +14,18 @@ from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
-DENSE_IDS = 1 << 27  # labels below are counted in one array; only the pages that are touched take memory
-LONG_TABLE = 1 << 22  # labels; a longer table that is mostly zeros is given by ids
+DENSE_IDS = 1 << 27  # labels below this are counted in one array, whose untouched pages take no memory
+LONG_TABLE = 1 << 22  # labels; longer tables that are mostly zeros are stored by id
 
 
 MERGE_ABOVE = 1 << 17  # ids
 
 
 class GrowingCounts:
-    """Counts [n, n_slots] under ascending ids [n]; more can be added under ids in any order.
+    """Counts [n, n_slots] by ascending id [n]; more can be added for ids in any order.
 
-    Those that were added wait until there are as many of them as of the others, so that each is sorted a few times,
-    however often counts are added.
+    Added counts wait until there are as many as sorted ones, so that each is sorted only a few times, however
+    often counts are added.
     """
 
     def __init__(self, ids: Int64, counts: Int64) -> None:
@@ -34,7 +34,7 @@ class GrowingCounts:
         self._n_waiting = 0
 
     def add(self, ids: Int64, counts: Int64) -> None:
-        """Add counts; the arrays are kept."""
+        """Add counts; keeps references to the arrays."""
         if ids.size:
             self._waiting.append((ids, counts))
             self._n_waiting += ids.size
@@ -50,7 +50,7 @@ class GrowingCounts:
         return self._sorted
 
     def merge(self, other: GrowingCounts) -> GrowingCounts:
-        """Return the sums of both."""
+        """Return the sum of both."""
         first, second = (self, other) if self.columns()[0].size else (other, self)
         both = GrowingCounts(*first.columns())
         both.add(*second.columns())
@@ -58,12 +58,12 @@ class GrowingCounts:
 
 
 def no_counts(n_slots: int) -> GrowingCounts:
-    """Return counts of nothing."""
+    """Return empty counts."""
     return GrowingCounts(np.zeros(0, dtype=np.int64), np.zeros((0, n_slots), dtype=np.int64))
 
 
 def sum_by_id(ids: Any, counts: Int64) -> tuple[Any, Int64]:
-    """Add up the counts [n, ...] of each id; return the ids, ascending, and the sums."""
+    """Sum the counts [n, ...] of each id; return the ascending ids and the sums."""
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
     starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])[: ids.size])
@@ -71,9 +71,9 @@ def sum_by_id(ids: Any, counts: Int64) -> tuple[Any, Int64]:
 
 
 def count_labels(truth: Source, *, width: Width, threads: int | None = None, may_merge: bool = False) -> LabelCounts:
-    """Count the rows of a truth and, for each label, those in which it is true.
+    """Count the rows of a truth and, for each label, the rows in which it is true.
 
-    `may_merge` says that an option merges duplicate labels.
+    `may_merge` means that duplicate labels are merged by an option.
     """
     parts = list[tuple[Scratch, LabelCounts]]()  # one per thread
 
@@ -97,7 +97,7 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None, may
 
 
 class LabelCounts:
-    """A number of rows, and for each label the rows in which it is true; labels below `n_labels` have fast arrays."""
+    """The number of rows, and for each label the rows in which it is true; small labels have fast arrays."""
 
     def __init__(self, n_labels: int = DENSE_IDS) -> None:
         self.n_rows = 0
@@ -107,7 +107,7 @@ class LabelCounts:
         self._high = no_counts(1)
 
     def add(self, n_rows: int, indices: Int64) -> None:
-        """Count some rows, given the labels of all of them, int64 [n_entries]."""
+        """Count `n_rows` rows, given all their labels, int64 [n_entries]."""
         self.n_rows += n_rows
         if indices.size == 0:
             return
@@ -123,14 +123,14 @@ class LabelCounts:
         self.n_labels = max(self.n_labels, other.n_labels)
         for first in range(0, min(other.n_labels, self._wraps.size), LONG_TABLE):
             some = slice(first, min(first + LONG_TABLE, other.n_labels))
-            if other._low_bytes[some].any() or other._wraps[some].any():  # else their pages stay untouched
+            if other._low_bytes[some].any() or other._wraps[some].any():  # else leave their pages untouched
                 sums = self._low_bytes[some].astype(np.int32) + other._low_bytes[some]
                 self._low_bytes[some] = sums & 255
                 self._wraps[some] += other._wraps[some] + (sums >> 8)
         self._high.add(*other._high.columns())
 
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
-        """Return (ids, counts): ids is empty where counts is indexed by the label itself.
+        """Return (ids, counts); ids is empty if counts is indexed by label.
 
         ids are int64 [n] with counts [n], or int64 [0] with counts [n_labels]; counts are int32 or int64.
         """

@@ -172,7 +172,7 @@ def check_lists(truth: Path, scores: Path) -> None:
 
 
 def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
-    """Return the first words of all lines, as possible row ids or None, and as a possible column or the empty set.
+    """Return the first words of all lines, as possible row ids or None, and as a possible column or empty.
 
     Ids are distinct, and most lines continue after them. A column is in lines of 2, 3 or 4 words, all equally
     long.

@@ -1,8 +1,9 @@
 """Compile kernels with numba, and cache the compiled code in a folder that only this user can write.
 
-Numba's cache checks the file of a kernel, but not the files of its helpers, and it unpickles what it reads. So the
-folder is named after a digest of all kernel files, and is used only if no other user can write to it. Without such a
-folder every process compiles its own kernels. Damaged files are replaced; damage inside machine code is not detected.
+Numba's cache checks the file of a kernel, but not the files of its helpers, and it unpickles the cached files.
+The folder is therefore named after a digest of all kernel files, and used only if no other user can write to
+it. Without such a folder every process compiles its own kernels. Damaged files are replaced; damaged machine
+code is not detected.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ UNSAVED = (
     "can write (hint: set NUMBA_CACHE_DIR)"
 )
 
-# Held during the first call of a kernel, as numba's settings change meanwhile. A fork waits for it: if another thread
-# held it, or numba's own lock, the forked process would wait forever.
+# Held during the first call of a kernel, when numba's settings are changed. A fork waits for it: if another
+# thread held it, or numba's lock, the forked process would wait forever.
 _LOCK = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
@@ -46,7 +47,7 @@ if hasattr(os, "register_at_fork"):
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Compile a function for calls from Python, at its first call or in an earlier process.
 
-    It runs without the GIL. The arguments have the same types in every call: other types need another kernel.
+    It runs without the GIL. Arguments must have the same types in every call: other types need another kernel.
     """
     return Kernel(function)
 
@@ -72,7 +73,7 @@ class Kernel:
 
     @property
     def signatures(self) -> list[Any]:
-        """Types of arguments for which the function is compiled."""
+        """Argument types for which the function is compiled."""
         return list(getattr(self._run, "signatures", ()))
 
     def __reduce__(self) -> str:
@@ -85,10 +86,10 @@ class Kernel:
 
 
 def _prepare(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return a function loaded or compiled for arguments of these types; a note appears if compiling takes long."""
+    """Load or compile a function for the types of these arguments; show a note if compiling takes long."""
     types = tuple(map(numba.typeof, arguments))
     folder = find_folder()
-    is_saved = folder is not None and any(folder.glob(f"*/*.{function.__name__}_*.nbi"))  # numba's index of a function
+    is_saved = folder is not None and any(folder.glob(f"*/*.{function.__name__}_*.nbi"))  # numba's index file
     begin = time.monotonic()
     timer = threading.Timer(_note.patience, _note.appear, [COMPILING if folder else UNSAVED])
     timer.daemon = True
@@ -104,31 +105,31 @@ def _prepare(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def _compile(function: Callable[..., Any], types: tuple[Any, ...]) -> Any:
-    """Return a function compiled for arguments of some types, which is not saved."""
+    """Compile a function for argument types without saving it."""
     compiled = numba.njit(**OPTIONS)(function)
     compiled.compile(types)
     return compiled
 
 
 def _load(function: Callable[..., Any], types: tuple[Any, ...], folder: Path) -> Any:
-    """Return a compiled function from a folder, or compile and save it; None if the folder is of no use."""
+    """Load a compiled function from a folder, or compile and save it; return None if the folder is unusable."""
     function.__qualname__ = f"{function.__name__}_{digest()}"
     chosen, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
         compiled = numba.njit(**OPTIONS, cache=True)(function)
-    except (OSError, RuntimeError):  # numba raises the latter when it can write nowhere
+    except (OSError, RuntimeError):  # RuntimeError from numba if it cannot write anywhere
         return None
     finally:
         numba.config.CACHE_DIR = chosen
-    if Path(compiled.stats.cache_path).parent != folder:  # numba could not write there, and chose a folder itself
+    if Path(compiled.stats.cache_path).parent != folder:  # numba chose another folder
         return None
     try:
         compiled.compile(types)
-    except Exception:  # damaged files raise whatever the pickle in them says
+    except Exception:  # unpickling damaged files may raise anything
         if not compiled.signatures:
             shutil.rmtree(folder, ignore_errors=True)
             return None
-        # Otherwise it is compiled, and only saving failed.
+        # If it was compiled, only saving failed.
     return compiled
 
 
@@ -136,7 +137,7 @@ def _load(function: Callable[..., Any], types: tuple[Any, ...], folder: Path) ->
 
 
 def digest_files(folder: Path) -> str:
-    """Return a digest of all Python files in a folder, or "" if there are none, as in an archive."""
+    """Return a digest of all Python files in a folder, or "" if there are none (as in a zip archive)."""
     paths = sorted(folder.rglob("*.py"))
     files = hashlib.blake2b()
     for path in paths:
@@ -145,13 +146,13 @@ def digest_files(folder: Path) -> str:
     return files.hexdigest() if paths else ""
 
 
-# Taken before any kernel is imported, so that no kernel is older than the digest it is saved under.
+# Computed before any kernel is imported, so that no kernel is older than the digest it is saved under.
 SOURCES = digest_files(Path(__file__).parent)
 
 
 @cache
 def digest() -> str:
-    """Return a digest of all that compiled code depends on."""
+    """Return a digest of everything that compiled code depends on."""
     config, machine = numba.config, llvmlite.binding
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
     processor = (machine.get_process_triple(), machine.get_host_cpu_name(), machine.get_host_cpu_features().flatten())
@@ -163,7 +164,7 @@ def digest() -> str:
 
 
 def find_folder() -> Path | None:
-    """Return the folder for compiled kernels, or None if no folder is writable by this user alone."""
+    """Return the folder for compiled kernels, or None if no folder is writable only by this user."""
     if not SOURCES:
         return None
     try:
@@ -175,7 +176,7 @@ def find_folder() -> Path | None:
         os.utime(folder)
         if is_new:
             _remove_old(folder.parent)
-    except (OSError, RuntimeError):  # the latter if the user has no home
+    except (OSError, RuntimeError):  # RuntimeError if the user has no home
         return None
     return folder
 
@@ -189,7 +190,7 @@ def _cache_home() -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether a folder belongs to this user, and no other user can write to it; a link does not count."""
+    """Whether a folder is not a link, belongs to this user, and is not writable by others."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK):
         return False
@@ -197,7 +198,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def _remove_old(home: Path) -> None:
-    """Remove folders that were not used for a long time."""
+    """Remove folders that have not been used for a long time."""
     for folder in home.glob("xmceval-" + 16 * "[0-9a-f]"):
         with suppress(OSError):
             if _is_private(folder) and time.time() - folder.stat().st_mtime > MAX_AGE:
@@ -208,7 +209,7 @@ def _remove_old(home: Path) -> None:
 
 
 class _Note:
-    """The note that this process compiles, which appears once, after some time of compiling."""
+    """The note that kernels are being compiled, shown once, after a second of compiling."""
 
     def __init__(self) -> None:
         self.show: Callable[[str], None] = _print_for_people
@@ -219,7 +220,7 @@ class _Note:
         """Show the note, unless it has appeared before."""
         if not self.is_shown:
             self.is_shown = True
-            with suppress(Exception):  # stderr may be closed, and a note must not end anything
+            with suppress(Exception):  # stderr may be closed, and a note must not cause a failure
                 self.show(text)
 
 
@@ -230,7 +231,7 @@ def _print_for_people(text: str) -> None:
 
 
 def show_notes(show: Callable[[str], None]) -> None:
-    """Choose how the note about compiling appears, instead of on a terminal or in a notebook only."""
+    """Choose how the note about compiling is shown; by default only on a terminal or in a notebook."""
     _note.show = show
 
 

@@ -1,4 +1,4 @@
-"""Kernels for areas under the curves of groups of sorted entries, with further entries of score 0."""
+"""Kernels for areas under curves of groups of sorted entries, plus unlisted entries with score 0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SPLITTER = float((1 << 27) + 1)
 
 @helper
 def _take_step(entry, stop, waiting, truth, scores, weights):
-    """Weights of the positives and negatives of the next score; the next entry, and the rest of `waiting`.
+    """Return the weights of positives and negatives with the next score, the next entry, the rest of `waiting`.
 
     `waiting` is the weight of entries that are not listed: negatives with score 0.
     """
@@ -33,11 +33,11 @@ def _take_step(entry, stop, waiting, truth, scores, weights):
 
 @kernel
 def sum_ordered_pairs(starts, truth, scores, weights, spare, doubled, positive, negative):
-    """Sum the pairs in order of each group, whose entries are sorted by descending score; a tie is half a pair.
+    """Sum the ordered pairs of each group, whose entries are sorted by descending score; a tie is half a pair.
 
-    `doubled` [n_groups, 2] gets twice the sum of positive weight x negative weight over those pairs, as a float and
-    what rounding left of it: whole numbers stay exact up to 2^106. `positive` and `negative` get the weight of each
-    class. `spare` is the weight of entries that are not listed: negatives with score 0.
+    `doubled` [n_groups, 2] receives twice the sum of positive weight x negative weight over these pairs, as a
+    float and its rounding error: whole numbers stay exact up to 2^106. `positive` and `negative` receive the
+    weight of each class. `spare` is the weight of entries that are not listed: negatives with score 0.
     """
     for group in range(starts.size - 1):
         entry, stop = starts[group], starts[group + 1]
@@ -46,12 +46,12 @@ def sum_ordered_pairs(starts, truth, scores, weights, spare, doubled, positive, 
         while entry < stop or waiting != 0.0:
             hits, misses, entry, waiting = _take_step(entry, stop, waiting, truth, scores, weights)
             above = 2.0 * before + hits
-            product = misses * above  # and what rounding left of it (Dekker)
+            product = misses * above  # and its rounding error (Dekker)
             xs, ys = SPLITTER * misses, SPLITTER * above
             xh, yh = xs - (xs - misses), ys - (ys - above)
             xl, yl = misses - xh, above - yh
             rest += ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
-            total = pairs + product  # and what rounding left of it (Knuth)
+            total = pairs + product  # and its rounding error (Knuth)
             added = total - pairs
             rest += (pairs - (total - added)) + (product - added)
             pairs = total
@@ -64,9 +64,9 @@ def sum_ordered_pairs(starts, truth, scores, weights, spare, doubled, positive, 
 def follow_curves(starts, truth, scores, weights, spare, max_fpr, values):
     """Write each group's average precision and its area under the ROC curve up to `max_fpr` into `values`.
 
-    Entries of a group are sorted by descending score; `spare` is the weight of its other cells, false with score 0.
-    `starts` are int [n_groups + 1], `truth`, `scores` and `weights` [n], `spare` float64 [n_groups], and `values`
-    float64 [n_groups, 4]: the last two are the weights of positives and negatives.
+    Entries of a group are sorted by descending score; `spare` is the weight of its other cells, negatives with
+    score 0. `starts` are int [n_groups + 1], `truth`, `scores` and `weights` [n], `spare` float64 [n_groups],
+    and `values` float64 [n_groups, 4]: the last two are the weights of positives and negatives.
     """
     for group in range(starts.size - 1):
         entry, stop = starts[group], starts[group + 1]
@@ -81,7 +81,7 @@ def follow_curves(starts, truth, scores, weights, spare, max_fpr, values):
         limit = max_fpr * negative
         while entry < stop or waiting != 0.0:
             hits, misses, entry, waiting = _take_step(entry, stop, waiting, truth, scores, weights)
-            inside = max(min(misses, limit - below), 0.0)  # the part of this step on the left of max_fpr
+            inside = max(min(misses, limit - below), 0.0)  # the part of this step to the left of max_fpr
             if inside > 0.0:
                 area += inside * (before + 0.5 * hits * inside / misses)
             before += hits

@@ -7,12 +7,12 @@ import numpy as np
 from xmceval.kernels.compile import helper
 from xmceval.kernels.rows.order import ascend, make_descending, sort_by_digits
 
-FEW = 64  # with up to this many hits it is faster to pass over a row for each than to sort it
+FEW = 64  # up to this many hits, scanning the row for each is faster than sorting it
 
 
 @helper
 def position_below(labels, start, stop, label):
-    """Index of the last of ascending labels that is not above a label, or `start`."""
+    """Return the index of the last ascending label that does not exceed a label, or `start`."""
     length = stop - start
     while length > 1:
         half = length >> 1
@@ -23,7 +23,7 @@ def position_below(labels, start, stop, label):
 
 @helper
 def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks, greater, at_least):
-    """Count for each hit the labels up to it, above it, and above or as high: many at once, in vector registers."""
+    """For each hit, write its rank and count higher scores and scores at least as high, in vector registers."""
     for i in range(hits):
         hit_score, hit_label = hit_scores[i], hit_labels[i]
         n_above, n_level, n_before = 0, 0, 0
@@ -37,7 +37,7 @@ def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks
 
 @helper
 def sort_hits(scores, labels, grades, n):
-    """Sort the first `n` by score, descending, and label (heap sort: no working space, no bad case)."""
+    """Sort the first `n` by score, descending, then by label (heap sort: no scratch space, no bad case)."""
     i = 1
     while i < n and (scores[i - 1] > scores[i] or (scores[i - 1] == scores[i] and labels[i - 1] <= labels[i])):
         i += 1
@@ -72,7 +72,7 @@ def sort_hits(scores, labels, grades, n):
 
 @helper
 def _find_hits(truth, predictions, row, is_ascending, space, real_space):
-    """Find the hits of a row in the order of its predictions, with the place of each in the truth; return how many."""
+    """Find the hits of a row in order of its predictions, with their places in truth; return their number."""
     truth_indptr, truth_indices, grades = truth
     pred_indptr, labels, scores = predictions
     hit_labels, places, hit_scores, hit_grades = space[0], space[6], real_space[0], real_space[1]
@@ -93,7 +93,7 @@ def _find_hits(truth, predictions, row, is_ascending, space, real_space):
 
 @helper
 def count_covering(truth, predictions, row, n_labels, zero_unscored):
-    """Return how many labels it takes to cover all true ones of a row, and how many hits there are.
+    """Return the number of labels needed to cover all true labels of a row, and the number of hits.
 
     Nothing is sorted.
     """
@@ -106,7 +106,7 @@ def count_covering(truth, predictions, row, n_labels, zero_unscored):
     is_ascending = ascend(labels, start, stop)
     m = stop - start
     if is_ascending and n > 0 and m > 0 and labels[stop - 1] == m - 1 and truth_indices[last - 1] < m:
-        hits = n  # labels are 0, 1, ..., without a gap
+        hits = n  # labels are 0, 1, ... without gaps
         for i in range(np.uint64(first), np.uint64(last)):
             score = scores[np.uint64(start + truth_indices[i])]
             lowest = score if score < lowest else lowest
@@ -132,7 +132,7 @@ def count_covering(truth, predictions, row, n_labels, zero_unscored):
 
 @helper
 def _rank_all(hits, labels, scores, grades, start, stop, is_ascending, space, real_space, rooms):
-    """Sort all labels of a row, and count where its hits are among them."""
+    """Sort all labels of a row, and find the positions of its hits."""
     hit_labels, starts, stops, ranks, greater, at_least, places = space
     hit_scores, hit_grades, _, _ = real_space
     keys, reals, entries, spare_keys, marks, counters = rooms
@@ -144,7 +144,7 @@ def _rank_all(hits, labels, scores, grades, start, stop, is_ascending, space, re
             keys[i] = labels[start + i]
         sort_by_digits(keys, entries, spare_keys, marks, counters, m)
     for i in range(m):
-        reals[i] = scores[start + entries[i]] + 0.0  # there is no -0.0
+        reals[i] = scores[start + entries[i]] + 0.0  # removes -0.0
     make_descending(keys, m)
     sort_by_digits(keys, entries, spare_keys, marks, counters, m)
     found = 0
@@ -169,7 +169,7 @@ def _rank_all(hits, labels, scores, grades, start, stop, is_ascending, space, re
 
 @helper
 def rank_hits(truth, predictions, row, space, real_space, rooms):
-    """Find and sort the hits of a row, count the labels up to each, and return how many hits there are.
+    """Find and sort the hits of a row, count the labels up to each, and return the number of hits.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def rank_hits(truth, predictions, row, space, real_space, rooms):
     predictions : indptr, indices, scores
     row : int
     space, real_space : arrays
-        Written, for each hit, best first and then by label: its label, the first hit with the same score and the first
-        one after these, its rank by label, and how many labels have a higher score, and one at least as high; its score
-        and its grade.
+        Output, for each hit, best first and then by label: its label, the first hit with the same score and the
+        first hit after these, its rank by label, the number of labels with a higher score and with a score at
+        least as high; its score and its grade.
     rooms : arrays
-        Working space for rows of more than FEW hits, see `sort_by_digits`: keys, the same memory as float64, places,
-        spare keys, spare places, each of the longest row of predictions, and counters.
+        Scratch space for rows of more than FEW hits, see `sort_by_digits`: keys, the same memory as float64,
+        places, spare keys, spare places, each as long as the longest row of predictions, and counters.
     """
     pred_indptr, labels, scores = predictions
     hit_labels, starts, stops, ranks, greater, at_least, _ = space

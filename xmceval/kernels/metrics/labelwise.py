@@ -1,4 +1,4 @@
-"""Kernels that count how often each label is true, predicted or decided on, and both."""
+"""Kernels that count for each label the rows in which it is true, predicted, or both."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.rows.order import ascend, position
 
-# Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for the decisions, the
-# rows that predict it there, and those of them in which it is true.
+# Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for decisions,
+# the rows that predict it there, and the rows among these in which it is true.
 TRUE, FIRST_SPAN = 0, 1
 
 # Slots of a row's `found`: hits, decisions.
@@ -47,12 +47,12 @@ def _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units,
 
 @kernel
 def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
-    """Count each label's rows: true, and within each span of ranks (the last cut to this one) predicted and hit.
+    """Count each label's rows: true, and predicted and hit within each span of ranks, from cutoff to cutoff.
 
-    One label's counters lie side by side: a row touches one line of the cache for each of its labels. `units` is what
-    each row counts, or empty where all count 1; labels beyond `counters` are left out. `ranked` is int64
-    [n_rows, depth], `n_ranked` int64 [n_rows], `cutoffs` int64 [n_spans], and `counters` int32 [n_labels, at
-    least 1 + 2 * n_spans].
+    The counters of a label are adjacent: a row touches one cache line per label. `units` are the weights of
+    rows, or empty if all rows count 1; labels beyond `counters` are ignored. `ranked` is int64 [n_rows, depth],
+    `n_ranked` int64 [n_rows], `cutoffs` int64 [n_spans], and `counters` int32 [n_labels, at least 1 + 2 *
+    n_spans].
     """
     _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters)
 
@@ -67,10 +67,10 @@ def count_ranked_wide(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, un
 def find_decisions(
     truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, found, decided
 ):
-    """Write decisions, the stored labels whose score reaches the threshold: twice the label, and 1 more for a hit.
+    """Write decisions, the stored labels whose score reaches the threshold: twice the label, plus 1 for a hit.
 
-    `found`, int64 [n_rows, 2], is how many hits and decisions each row has; rows that are left out have none. `decided`
-    is int64 [n_stored], of which the decisions fill the beginning.
+    `found`, int64 [n_rows, 2], is the number of hits and of decisions of each row; dropped rows have none.
+    `decided` is int64 [n_stored], and decisions fill its beginning.
     """
     n = np.int64(0)
     for row in range(truth_indptr.size - 1):
@@ -114,7 +114,7 @@ def _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_em
 
 @kernel
 def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
-    """Count each label's rows in `counters`, int32 [n_labels, at least 3]: true, decided on, and hit.
+    """Count the rows of each label in `counters`, int32 [n_labels, at least 3]: true, predicted, and hit.
 
     See `count_ranked` and `find_decisions`.
     """
@@ -129,9 +129,10 @@ def count_decisions_wide(truth_indptr, truth_indices, found, decided, units, dro
 
 @kernel
 def match_cells(truth_indptr, truth_indices, pred_indptr, pred_indices, is_true, is_scored):
-    """Write for each prediction whether it is true, and for each true label whether it has a prediction.
+    """Write whether each prediction is true, and whether each true label is predicted.
 
-    True labels ascend within a row. `is_true` is bool [n_predictions]; `is_scored`, bool [n_true], is all False before.
+    True labels ascend within a row. `is_true` is bool [n_predictions]; `is_scored` is bool [n_true], initially
+    all False.
     """
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]

@@ -7,15 +7,15 @@ import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
 
-LANES = 16  # the number of columns a long row is read as; the depth-th largest of their maxima bounds the best scores
-SHALLOW = LANES  # `top_k` is for rankings of at most this many labels
-SHORT = 256  # labels; up to this many are sorted by insertion
-RUN = 32  # of more labels, runs this long are sorted by insertion and then merged
+LANES = 16  # interleaved parts of a long row; the depth-th largest of their maxima bounds the best scores
+SHALLOW = LANES  # maximum depth of `top_k`
+SHORT = 256  # labels; at most this many are sorted by insertion
+RUN = 32  # otherwise runs of this length are sorted by insertion and then merged
 
 
 @helper
 def _bound(scores, start, stop, depth, maxima):
-    """Return a score that at least `depth` scores of a row reach, of LANES scores or more."""
+    """Return a score that at least `depth` scores of a row reach; the row has at least LANES scores."""
     for i in range(LANES):
         maxima[i] = -np.inf
     for first in range(np.uint64(start), np.uint64(stop - LANES + 1), np.uint64(LANES)):
@@ -42,7 +42,7 @@ def top_k(rows, ranking, maxima):
     ranking : ranked labels [n_rows, depth], their scores [n_rows, depth], and their number [n_rows]
         Depth at most SHALLOW.
     maxima : float64 [LANES]
-        Working space.
+        Scratch space.
     """
     indptr, indices, scores = rows
     ranked, ranked_scores, n_ranked = ranking
@@ -81,9 +81,9 @@ def top_k(rows, ranking, maxima):
 
 @helper
 def _sort(labels, scores, begin, n):
-    """Sort the `n` labels from `begin` on by score, descending, and by label; return where they begin then.
+    """Sort the `n` labels from `begin` on by score, descending, then by label; return their new start.
 
-    Both arrays have room for them at 0 and at half their length.
+    Both arrays have room for the result at 0 and at half their length.
     """
     wrong = 0
     for i in range(begin + 1, begin + n):
@@ -126,9 +126,9 @@ def _sort(labels, scores, begin, n):
 def top_many(rows, ranking, space):
     """Write the best labels of each row, as `top_k` does, for rankings of any depth.
 
-    Labels that may be among the best are collected; when twice as many as needed are there, they are sorted, and the
-    worst of those kept bounds later candidates: n log k comparisons in any order of the scores. The
-    working space has room for 4 * depth labels: int64 and float64 [4 * depth].
+    Candidates are collected; when there are twice as many as needed, they are sorted, and the worst one that is
+    kept bounds later candidates: n log k comparisons for any order of the scores. The scratch space has room
+    for 4 * depth labels: int64 and float64 [4 * depth].
     """
     indptr, indices, scores = rows
     ranked, ranked_scores, n_ranked = ranking

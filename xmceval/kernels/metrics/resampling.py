@@ -1,8 +1,7 @@
 """Kernels that resample with random signs and swapped systems, from a counter-based generator.
 
-Random word i of resample r is a function of (seed, r, i) alone, so that threads, blocks and platforms cannot change a
-digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a stream of its own. Sums have a fixed
-order.
+Random word i of resample r depends only on (seed, r, i), so that threads, blocks and platforms cannot change a
+digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), with one stream per resample. Sums have a fixed order.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ def _popcount(word):
 
 @kernel
 def flip_signs(sizes, counts, seed, first, sums):
-    """Write for each resample the sum of differences with random signs.
+    """For each resample, write the sum of differences with random signs.
 
-    `sizes`, float64 [n], are the distinct absolute differences, `counts`, int64 [n], how many rows have each. `sums`
-    are float64 [n_resamples].
+    `sizes`, float64 [n], are the distinct absolute differences, and `counts`, int64 [n], the number of rows
+    with each. `sums` are float64 [n_resamples].
     """
     for b in range(sums.size):
         word = _stream(seed, first + b)
@@ -56,7 +55,7 @@ def flip_signs(sizes, counts, seed, first, sums):
 
 @kernel
 def swap_systems(rows, seed, first, sums):
-    """Write for each resample the sums of (num_a, den_a, num_b, den_b), the two systems swapped in random rows.
+    """For each resample, write the sums of (num_a, den_a, num_b, den_b) with systems swapped in random rows.
 
     `rows` are float64 [n_rows, 4], `sums` float64 [n_resamples, 4].
     """

@@ -8,51 +8,51 @@ from xmceval.kernels.compile import helper, kernel
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 
-# Their factors: slots of a row's values for an output; a value by itself is multiplied by 1.
+# The factors of these products: slots of a row's values for an output; single values are multiplied by 1.
 FACTORS = np.array([(0, -1), (1, -1), (0, 0), (0, 1), (1, 1), (2, -1), (3, -1), (4, -1)])
 
 PRODUCTS = 4  # of two systems: num_a num_b, num_a den_b, den_a num_b, den_a den_b
 
-# Rows in which a is better, in which b is, in which they differ, and in which only one or neither has a denominator.
+# Rows in which a is better, b is better, they differ, and in which only one or neither has a denominator.
 WINS, LOSSES, DIFFERING, ONE_SIDED, NEITHER = range(5)
 
 COUNTS = 5
 
-FEW_DIFFER = 5  # rows that differ whose values are kept
+FEW_DIFFER = 5  # differing rows whose values are kept
 
-TIE = 1e-12  # rows whose values differ by at most this share of the larger are ties
+TIE = 1e-12  # rows whose values differ by at most this share of the larger value are ties
 
-WORDS = 4  # of a sum: fractions of 2^-120, fractions of 2^-60, ones, and multiples of 2^60
+WORDS = 4  # words of a sum: multiples of 2^-120, of 2^-60, of 1 and of 2^60
 
-WORD = 60  # bits of all words but the last
+WORD = 60  # bits per word, except the last
 
 MASK = (1 << WORD) - 1
 
-DIGIT = (1 << 20) - 1  # of three in a word
+DIGIT = (1 << 20) - 1  # mask of one of three digits in a word
 
 UNIT = float(1 << WORD)
 
-LARGEST = 2.0**80  # of a number
+LARGEST = 2.0**80  # limit for a number
 
-TOP = 1 << 61  # what the last word is below
+TOP = 1 << 61  # limit for the last word
 
 LARGEST_TOP = float(TOP)
 
-KEPT = 4  # rows that gain most, and rows that lose most
+KEPT = 4  # number of rows kept that gain most, and that lose most
 
-ROWS_AT_ONCE = 1024  # rows whose products, in columns of 2 * 20 bits and a few more, add up exactly as float64
+ROWS_AT_ONCE = 1024  # products of this many rows, in columns of about 2 * 20 bits, add up exactly as float64
 
 PART = 2.0**20  # numbers are split into parts of 20 bits
 
-CACHED = 1 << 17  # numbers of this many rows stay in the processor's cache while each output goes through all rows
+CACHED = 1 << 17  # this many rows stay in the processor's cache while every output iterates over them
 
-FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; a helper is compiled anew for each literal number
+FIRST, SECOND, THIRD = (np.int64(i) for i in range(3))  # words; each literal number would compile helpers again
 
 NO_PARTS, NO_COLUMNS, NO_FRACTION = (0.0,) * 4, (0.0,) * 7, (0.0,) * 3
 
 
 def multiples_of(sums: list[list[int]]) -> list[int]:
-    """Return the numbers that the words of sums stand for, as multiples of their last bit."""
+    """Convert the words of sums to integers, as multiples of their last bit."""
     multiples = [0] * len(sums)
     for i, words in enumerate(sums):
         for word in reversed(words):
@@ -60,12 +60,12 @@ def multiples_of(sums: list[list[int]]) -> list[int]:
     return multiples
 
 
-# Helpers return tuples of numbers, which compiled code keeps in registers.
+# Helpers return tuples of numbers, since compiled code keeps these in registers.
 
 
 @helper
 def _split(x):
-    """Return the parts of a number below 2^20: multiples of 2^-60, 2^-40, 2^-20 and 1; the rest is cut off."""
+    """Split a number below 2^20 into multiples of 2^-60, 2^-40, 2^-20 and 1; the rest is truncated."""
     ones = np.trunc(x)
     x = (x - ones) * PART
     second = np.trunc(x)
@@ -76,7 +76,7 @@ def _split(x):
 
 @helper
 def _plus_product(columns, x, y):
-    """Add the product of two numbers in parts to columns, which are multiples of 2^-120, 2^-100, ... and 1."""
+    """Add the product of two split numbers to columns, which are multiples of 2^-120, 2^-100, ... and 1."""
     return (
         columns[0] + x[0] * y[0],
         columns[1] + (x[0] * y[1] + x[1] * y[0]),
@@ -90,20 +90,20 @@ def _plus_product(columns, x, y):
 
 @helper
 def _plus_number(columns, x):
-    """Add the product of a number in parts and 1 to columns."""
+    """Add the product of a split number and 1 to columns."""
     a, b, c = columns[0], columns[1], columns[2]
     return a, b, c, columns[3] + x[0], columns[4] + x[1], columns[5] + x[2], columns[6] + x[3]
 
 
 @helper
 def _plus(parts, x):
-    """Add a number in parts to others."""
+    """Add a split number to others."""
     return parts[0] + x[0], parts[1] + x[1], parts[2] + x[2], parts[3] + x[3]
 
 
 @helper
 def _add_columns(words, columns, first):
-    """Add the columns of a product to a sum, the lowest ones to its word `first`."""
+    """Add the columns of a product to a sum, the lowest columns to its word `first`."""
     rest = np.int64(columns[0])
     low = rest & DIGIT
     rest = (rest >> 20) + np.int64(columns[1])
@@ -142,9 +142,9 @@ def _add_product(words, x, y):
 
 @helper
 def _add_small(values, weights, first, stop, output, sums, extremes):
-    """Add the values of an output in ROWS_AT_ONCE rows at most, and products of them.
+    """Add the values of an output in at most ROWS_AT_ONCE rows, and their products.
 
-    Returns whether that was possible, as all are below 2^20, and whether some row may have to be kept.
+    Return whether this was possible because all are below 2^20, and whether some row may have to be kept.
     """
     num_squares = products = den_squares = NO_COLUMNS
     nums = dens = bests = worsts = ceilings = NO_PARTS
@@ -163,7 +163,7 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
         n_kept += (lost > loss) | ((lost == loss) & (num < its_gain))
         num_parts = _split(num)
         nums, num_squares = _plus(nums, num_parts), _plus_product(num_squares, num_parts, num_parts)
-        if den == 1.0:  # as of most metrics
+        if den == 1.0:  # as for most metrics
             products = _plus_number(products, num_parts)
             n_ones += 1
         else:
@@ -174,7 +174,7 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
         ceilings = _plus(ceilings, _split(ceiling))
         if best != 0.0 or worst != 0.0:
             bests, worsts = _plus(bests, _split(best)), _plus(worsts, _split(worst))
-    for m in range(MOMENTS):  # ROWS_AT_ONCE products of small numbers are less than 2^60
+    for m in range(MOMENTS):  # the sum of ROWS_AT_ONCE small products is below 2^60
         n_large += abs(sums[m, WORDS - 1]) >= TOP - 1
     if n_large > 0:
         return False, False
@@ -192,7 +192,7 @@ def _add_small(values, weights, first, stop, output, sums, extremes):
 
 @helper
 def _insert(first, second, extremes, output, side):
-    """Keep a row at its place, if it has one: then the last one is no longer kept."""
+    """Insert a row among the kept ones if it ranks high enough, and drop the last of them."""
     place = KEPT
     while place > 0:
         other = extremes[output, side, place - 1, 0]
@@ -208,10 +208,10 @@ def _insert(first, second, extremes, output, side):
 
 @helper
 def _keep_extremes(values, weights, first, stop, output, extremes):
-    """Keep the rows from `first` to `stop` of an output that gain most and those that lose most."""
+    """Keep the rows from `first` to `stop` that gain most and that lose most in an output."""
     for row in range(first, stop):
         weight = weights[row] if weights.size > 0 else 1.0
-        gain = weight * values[row, output, 0] + 0.0  # never -0.0, which is equal but other bits
+        gain = weight * values[row, output, 0] + 0.0  # never -0.0, which is equal but has other bits
         loss = weight * values[row, output, 1] - gain + 0.0
         _insert(gain, loss, extremes, output, FIRST)
         _insert(loss, gain, extremes, output, SECOND)
@@ -219,23 +219,23 @@ def _keep_extremes(values, weights, first, stop, output, extremes):
 
 @kernel
 def add_values(values, weights, sums, extremes):
-    """Add the values of rows to the sums of every output; return the first row that leaves their range, or -1.
+    """Add the values of rows to the sums of every output; return the first row that exceeds their range, or -1.
 
-    A value is cut off below 2^-60; products are those of the values so cut off, and exact. Where a row is returned, the
-    sums mean nothing.
+    Values are truncated below 2^-60; products of truncated values are exact. If a row is returned, the sums are
+    undefined.
 
-    A row gains its numerator, and loses what its denominator has more: whatever the ratio of the sums from 0 to 1, or
-    where all denominators are equal any ratio, a row that is far from it gains or loses much.
+    A row gains its numerator, and loses its denominator minus its numerator: for any ratio of the sums from 0
+    to 1, or any ratio at all if the denominators are equal, a row far from this ratio gains or loses much.
 
     Parameters
     ----------
     values : float64 [n_rows, n_outputs, SLOTS]
     weights : float64 [n_rows]
-        Or empty, where all rows count 1.
+        Empty if all rows count 1.
     sums : int64 [n_outputs, MOMENTS, WORDS]
     extremes : float64 [n_outputs, 2, KEPT, 2]
-        The gain and the loss of the rows that gain most, then the loss and the gain of those that lose most; the
-        first number descending, the second ascending where that is equal. Infinite where none are to be kept.
+        The gain and loss of the rows that gain most, then the loss and gain of the rows that lose most; sorted
+        by the first number, descending, then by the second, ascending. Infinite if no rows are to be kept.
     """
     n_rows, n_outputs, n_slots = values.shape
     step = max(64, min(CACHED // (n_outputs * n_slots + 1), ROWS_AT_ONCE))
@@ -266,7 +266,7 @@ def add_values(values, weights, sums, extremes):
 
 @helper
 def _add_small_pairs(a, b, weights, first, stop, output, products):
-    """Add the products of two systems' values in ROWS_AT_ONCE rows at most; return whether that was possible."""
+    """Add products of two systems' values in at most ROWS_AT_ONCE rows; return whether this was possible."""
     nums = num_den = den_num = dens = NO_COLUMNS
     n_large = 0
     for row in range(first, stop):
@@ -292,21 +292,21 @@ def _add_small_pairs(a, b, weights, first, stop, output, products):
 def add_pairs(a, b, weights, signs, products, counts, kept):
     """Add the rows of two systems.
 
-    A row differs where it is not a tie, or where the denominators are unlike.
+    A row differs if it is not a tie, or if the denominators differ.
 
     Parameters
     ----------
     a, b : float64 [n_rows, n_outputs, 2]
         Numerator and denominator of each row.
     weights : float64 [n_rows]
-        Or empty, where all rows count 1.
+        Empty if all rows count 1.
     signs : float64 [n_outputs]
-        1 where higher is better, else -1.
+        1 if higher is better, else -1.
     products : int64 [n_outputs, PRODUCTS, WORDS]
         Exact sums.
     counts : int64 [n_outputs, COUNTS]
     kept : float64 [n_outputs, FEW_DIFFER, 4]
-        Weighted numerators and denominators of a and of b in the first rows that differ.
+        Weighted numerators and denominators of a and b in the first rows that differ.
     """
     n_rows, n_outputs, n_slots = a.shape
     step = max(64, min(CACHED // (n_outputs * n_slots + 1), ROWS_AT_ONCE))
@@ -319,7 +319,7 @@ def add_pairs(a, b, weights, signs, products, counts, kept):
                 num_a, den_a = weight * a[row, o, 0], weight * a[row, o, 1]
                 num_b, den_b = weight * b[row, o, 0], weight * b[row, o, 1]
                 if not is_added:
-                    # Exact, as squares are: so the products of equal rows cancel against the squares.
+                    # Exact, as squares are, so that the products of equal rows cancel against the squares.
                     _add_product(products[o, 0], num_a, num_b)
                     _add_product(products[o, 1], num_a, den_b)
                     _add_product(products[o, 2], den_a, num_b)

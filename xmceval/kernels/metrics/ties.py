@@ -1,4 +1,4 @@
-"""Kernel for rows with equal scores: their gains in the best order, the worst order, and on average."""
+"""Kernel for rows with tied scores: their gains in the best order, the worst order, and on average."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 N_GAINS = 4
 
 BEST, WORST, MEAN = 0, 1, 2
-SLOTS = np.array([2, 3, 0])  # of the values of a row
+SLOTS = np.array([2, 3, 0])  # slots of a row's values
 
 
 @helper
 def _gain(kind, grade, label, ids, codes, inverse):
-    """Gain of a true label; `ids` is empty where labels index `codes`."""
+    """Return the gain of a true label; `ids` is empty if labels index `codes`."""
     if kind == HIT:
         return 1.0
     if kind == GRADE:
@@ -31,23 +31,23 @@ def _gain(kind, grade, label, ids, codes, inverse):
 
 @kernel
 def bound_ties(truth, predictions, ranking, propensities, recipe, expects, space, values):
-    """Write the numerators of rows with ties: in the best and worst order of tied labels, and the mean over all orders.
+    """Write the numerators of rows with ties: in the best and worst order of tied labels, and the mean.
 
-    A group of m tied labels of which h are true puts a hit on each of its ranks with probability h/m, so gains that
-    add up (McSherry and Najork, ECIR 2008) have the group's mean gain at each rank. No hit in the first t of the group
-    has the probability (m-h choose t) / (m choose t). A hit at the group's rank t has on average
-    (t-1)(h-1)/(m-1) hits of its group before it.
+    A group of m tied labels, h of them true, has a hit at each of its ranks with probability h/m, so additive
+    gains (McSherry and Najork, ECIR 2008) have the group's mean gain at each rank. The probability of no hit
+    among the first t labels of the group is (m-h choose t) / (m choose t). A hit at rank t of the group has on
+    average (t-1)(h-1)/(m-1) hits of its group before it.
 
     Parameters
     ----------
     truth, ranking, propensities, recipe, values : as in `compute_rows`
     predictions : indptr, indices, scores, omitted
-        `omitted` has for each row how many labels that tie with the last of the ranking are not among these, none of
-        them true; it is empty where no label is missing.
+        `omitted` is the number of labels per row that tie with the last one of the ranking and are missing from
+        the predictions, none of them true; it is empty if no label is missing.
     expects : bool
         Whether to write the mean.
     space : used, running, hits, places, gains
-        Working space: the last two as long as the longest row of truth.
+        Scratch space; the last two are as long as the longest row of truth.
     """
     truth_indptr, truth_indices, grades = truth
     pred_indptr, pred_indices, scores, omitted = predictions
@@ -72,7 +72,7 @@ def bound_ties(truth, predictions, ranking, propensities, recipe, expects, space
             stop = start + 1
             while stop < n_ranked[row] and ranked_scores[row, stop] == ranked_scores[row, start]:
                 stop += 1
-            # A group that extends beyond the deepest cutoff is gathered from the whole row.
+            # A group that extends beyond the deepest cutoff is collected from the whole row.
             beyond = stop > depth
             begin = pred_indptr[row] if beyond else start
             end = pred_indptr[row + 1] if beyond else stop
@@ -118,7 +118,7 @@ def bound_ties(truth, predictions, ranking, propensities, recipe, expects, space
                     if not expects:
                         continue
                     so_far = running[MEAN, c, start - 1] if start > 0 else 0.0
-                    none = 1.0  # probability that no rank of the group so far has a hit
+                    none = 1.0  # probability of no hit in the group so far
                     for j in range(start, stop):
                         t = j - start
                         if fold == SUM:

@@ -13,28 +13,28 @@ SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 
 N_GAINS = 4
 
-BEST = 16  # codes; up to this many are found by insertion, beyond that all are sorted
+BEST = 16  # codes; at most this many are selected by insertion, otherwise all are sorted
 
 # Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, LOWEST, ROUNDED, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5, 6, 7
 
-LOWEST_FLOAT, LOWEST_HALF = -3.38e38, -65504.0  # no float32 or bfloat16 is as low but the lowest; that of float16
+LOWEST_FLOAT, LOWEST_HALF = -3.38e38, -65504.0  # only the lowest float32 and bfloat16 are below; lowest float16
 
-STEPS = 1e-6  # larger than all steps that raise equal scores of a run
+STEPS = 1e-6  # larger than any step that raises equal scores of a run
 
-LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
+LARGEST_WHOLE = 2.0**53  # from here on, float64 cannot represent all whole numbers
 
-SLOTS = 5  # of a row's values for an output: numerator, denominator, best - num, worst - num, ceiling
+SLOTS = 5  # values of a row for an output: numerator, denominator, best - num, worst - num, ceiling
 
 ACTUAL, IDEAL = 0, 1
 
-# For speed and compile time, no helper is called with a slice in each row of a usual score (each counts references, at
-# the price of a dozen additions), nor with a literal number (each compiles the helper again).
+# For speed and compile time, no helper is called with a slice in every row of a typical score (each slice
+# counts references, which costs a dozen additions), or with a literal number (each compiles the helper again).
 
 
 @helper
 def _code(label, ids, codes):
-    """Index of a label's inverse propensity in the table of their values; `ids` is empty where labels index codes."""
+    """Return the index of a label's inverse propensity in their table; `ids` is empty if labels index codes."""
     if ids.size > 0:
         label = position(ids, np.int64(0), ids.size, label)
     return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
@@ -42,14 +42,14 @@ def _code(label, ids, codes):
 
 @helper
 def _sort(keys, n):
-    """Sort the first `n` keys: for two calls, compiled once."""
+    """Sort the first `n` keys; a helper, so that two calls are compiled once."""
     sort(keys, n)
 
 
 @helper
 def _sort_least(keys, first, n, count):
-    """Bring the least `count` of `n` keys from `first` on to the front of these, in order; others are lost."""
-    last = first + count - 1  # where the greatest of them belongs
+    """Move the smallest `count` of `n` keys from `first` on to their front, in order; the others are lost."""
+    last = first + count - 1  # position of the largest of them
     for i in range(first + 1, first + n):
         key, place = keys[i], i
         if i > last:
@@ -64,7 +64,7 @@ def _sort_least(keys, first, n, count):
 
 @helper
 def _look_up(labels, ids, codes, keys):
-    """Write the code of each label: all at once, so that a processor waits for many of them at the same time."""
+    """Write the code of each label, all in one loop, so that the processor overlaps memory accesses."""
     if ids.size > 0:
         for i in range(labels.size):
             keys[i] = _code(labels[i], ids, codes)
@@ -76,7 +76,7 @@ def _look_up(labels, ids, codes, keys):
 
 @helper
 def _run(curves, discounts, gains, side, count, running):
-    """Write the running sum of each curve along the first `count` ranks; ideals of hits are there already."""
+    """Write running sums of each curve along the first `count` ranks; ideals of hits are already there."""
     for c in range(curves.shape[0]):
         g, d, fold = curves[c, 0], curves[c, 1], curves[c, 2]
         if side == IDEAL and g == HIT:
@@ -100,9 +100,9 @@ def _run(curves, discounts, gains, side, count, running):
 def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
     """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it.
 
-    Also rows with the lowest finite float within a cutoff, and rows with ties of numbers that may have been rounded.
-    `cutoffs` are int64 [n_cutoffs], `counts` int64 [FIRST_CUTOFF + 2 * n_cutoffs]. Returns the most predictions of a
-    row, at least 1.
+    Also count rows with the lowest finite float within a cutoff, and rows with ties of possibly rounded
+    numbers. `cutoffs` are int64 [n_cutoffs], `counts` int64 [FIRST_CUTOFF + 2 * n_cutoffs]. Return the largest
+    number of predictions in a row, at least 1.
     """
     _, ranked_scores, n_ranked = ranking
     longest = np.int64(1)
@@ -148,26 +148,27 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     truth : indptr, indices, grades
         Labels ascend within a row.
     ranking : ranked labels [n_rows, depth + 1], their scores, and their number [n_rows]
-        One label deeper than the deepest cutoff, so that ties across that cutoff show.
+        One label deeper than the deepest cutoff, so that ties across that cutoff are visible.
     propensities : ids, codes, inverse
-        `codes` ascend as the inverse propensities that they index descend; `ids` is empty where labels index `codes`.
+        `codes` index `inverse`, the descending inverse propensities; `ids` is empty if labels index `codes`.
     recipe : curves, discounts, outputs, divisors, levels
         As in scoring/topk.py.
     drop_empty : bool
     has_ties : bool
-        Whether `values` has for rows with ties what kernels/ties.py writes there.
+        Whether `values` already has the results of kernels/ties.py for rows with ties.
     expects : bool
-        Whether that includes the mean over all orders of tied labels, which counts then.
+        Whether these include the mean over all orders of tied labels, which is then the value.
     bins : int64
         The bin of a label by its code.
     space : used, gains, running, keys, rank_bins
-        Working space: as many keys as truth has labels where gains depend on these; and
+        Scratch space: one key per label of the longest row of truth if gains depend on labels; and
         `running[IDEAL]` has the sums of curves whose gain is HIT.
     values : float64 [n_rows, n_outputs, SLOTS]
-        Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
+        Numerator, denominator, how far ties could move the numerator up and down, and the numerator of the
+        ideal ranking.
     shares : float64 [n_rows, n_outputs * n_bins, SLOTS]
-        The same for the part of the numerator that labels of each bin contribute, bin by bin for each output; or no
-        rows.
+        The same for the contribution of the labels of each bin to the numerator, bin by bin for each output; or
+        without rows.
     """
     truth_indptr, truth_indices, grades = truth
     ranked, ranked_scores, n_ranked = ranking

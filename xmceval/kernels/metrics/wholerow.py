@@ -10,7 +10,7 @@ from xmceval.kernels.rows.order import power_of_2
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS, IPREC = range(16)
 
-# Orders of tied labels along the list.
+# Orders of tied labels in the list.
 BY_LABEL, BEST, WORST = 0, 1, 2
 
 # Columns of `specs`.
@@ -19,7 +19,7 @@ KIND, CUT, DISCOUNT, IS_EXP, IS_RATIO = 0, 1, 2, 3, 4
 # Slots of `status`: true labels without a score; whether a grade is too large for ERR, and in which row.
 UNLISTED, FAULT, ROW = 0, 1, 2
 
-# Arrays of working space: of int64, of float64.
+# Numbers of scratch arrays: int64, float64.
 N_SPACE, N_REAL_SPACE = 7, 4
 
 
@@ -30,7 +30,7 @@ def _gain(grade, is_exp):
 
 @helper
 def _rank(i, order, ranks, greater, at_least, starts, stops):
-    """Rank of a hit: by label, or with its group of ties ordered hits first or hits last."""
+    """Return the rank of a hit: by label, or with hits first or last in its group of ties."""
     if order == BY_LABEL:
         return ranks[i]
     return greater[i] + 1 + i - starts[i] if order == BEST else at_least[i] + 1 + i - stops[i]
@@ -55,9 +55,10 @@ def compute_whole_rows(
 ):
     """Write the values of every output for each row.
 
-    The labels above each true label with a score (hit) are counted, or of rows with many hits all labels are sorted.
-    Labels without a score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule
-    for ties, which could not move them; AUC_AT_K and AP_OF_HITS are not followed through their ties.
+    The labels above each true label with a score (hit) are counted; in rows with many hits all labels are
+    sorted. Labels without a score are one group of ties: below all others, or at score 0. Metrics of whole rows
+    define their value under ties, which therefore cannot move it; tie bounds of AUC_AT_K and AP_OF_HITS are not
+    computed.
 
     Parameters
     ----------
@@ -69,26 +70,26 @@ def compute_whole_rows(
     specs : int64 [n_outputs, 5]
         As in scoring/wholerow.py.
     own_numbers : float64 [n_outputs]
-        Of SET the weight of true labels in the divisor, of ERR 2 to the power of its greatest grade, of IPREC its level
-        of recall.
+        For SET the weight of true labels in the divisor, for ERR 2 to the power of the largest grade, for IPREC
+        the level of recall.
     discounts : float64 [n_discounts, at least the labels of the longest row]
-        Of each rank.
+        The discount of each rank.
     space : 7 int64 arrays, real_space : 4 float64 arrays
-        Working space, each array longer than the longest row of truth.
+        Scratch space, each array longer than the longest row of truth.
     rooms : arrays
-        Working space, see `rank_hits`.
+        Scratch space, see `rank_hits`.
     left_out : int64 [n_outputs]
-        To which the rows without a value are added.
+        The number of rows without a value is added here.
     status : int64 [3]
         True labels without a score; whether a grade is too large for ERR, and in which row.
-    values : float64 [n_rows, n_outputs, at least 4], all 0 before
+    values : float64 [n_rows, n_outputs, at least 4], initially all 0
         Numerator, denominator, how far ties could move the numerator up and down.
     """
     truth_indptr, _, grades = truth
     pred_indptr, _, scores = predictions
     _, starts, stops, ranks, greater, at_least, numbers = space
     hit_scores, hit_grades, ideals, copies = real_space
-    is_simple = specs.shape[0] == 1 and specs[0, KIND] == COVERAGE  # without the ranks of hits
+    is_simple = specs.shape[0] == 1 and specs[0, KIND] == COVERAGE  # needs no ranks of hits
     for row in range(truth_indptr.size - 1):  # i: hit, o: output
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
@@ -102,7 +103,7 @@ def compute_whole_rows(
             continue
         hits = rank_hits(truth, predictions, row, space, real_space, rooms)
 
-        n_unscored, n_missing = n_labels - m, n - hits  # labels, and true ones among them
+        n_unscored, n_missing = n_labels - m, n - hits  # labels without a score, and the true ones among them
         status[UNLISTED] += n_missing
         others = float(n_labels - n)
         precisions, cover, wrong, ordered, listed = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -144,7 +145,7 @@ def compute_whole_rows(
             kind, k = specs[o, KIND], specs[o, CUT]
             if order > BY_LABEL and (kind < AP or kind == AUC_AT_K or kind == AP_OF_HITS):
                 continue
-            if unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
+            if unequal > 0 and order != sorted_for:  # sorts groups of ties by grade instead of label
                 for i in range(hits):
                     numbers[i] = np.int64(hit_grades[i] if order == WORST else -hit_grades[i])
                 sort_hits(hit_scores, numbers, hit_grades, hits)
@@ -239,14 +240,14 @@ def compute_whole_rows(
 
 @helper
 def _discount(up, level, discounts):
-    """Mean discount of the ranks after `up`, up to `level`; past the end of `discounts` they are zero."""
+    """Return the mean discount of the ranks after `up`, up to `level`; beyond `discounts` they are zero."""
     last = discounts.size - 1
     return (discounts[min(level, last)] - discounts[min(up, last)]) / (level - up)
 
 
 @kernel
 def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_space, rooms, values):
-    """Write each row's DCG: the mean over all orders of equal scores, or with `by_label` the larger labels first.
+    """Write the DCG of each row: the mean over orders of tied labels, or with `by_label` larger labels first.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_spa
     n_labels : int
     by_label : bool
     discounts : float64 [n_ranks + 1]
-        The sums of the first 0, 1, 2, ... discounts.
+        The cumulative sums of 0, 1, 2, ... discounts.
     space, real_space, rooms
         As in `wholerow`.
     values : float64 [n_rows]

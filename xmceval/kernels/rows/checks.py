@@ -1,4 +1,4 @@
-"""Kernels that check rows of truth and scores, and bring rows of truth into order."""
+"""Kernels that check rows of truth and scores, and sort rows of truth."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from xmceval.kernels.rows.order import sort_entries
 
 FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
 
-# Slots of `found`: the code of the first fault, its row, label and entry; then the explicit zeros left out.
+# Slots of `found`: the code of the first fault, its row, label and entry; then the number of dropped explicit
+# zeros.
 CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
 
-NOT_NOTICED = -2  # instead of the largest label
+NOT_NOTICED = -2  # returned instead of the largest label
 
 
 @helper
 def _ascending(indices, start, stop):
-    """Whether labels ascend strictly."""
+    """Return whether labels are strictly ascending."""
     wrong = 0
     for entry in range(start + 1, stop):
         wrong += indices[entry] <= indices[entry - 1]
@@ -26,7 +27,7 @@ def _ascending(indices, start, stop):
 
 @helper
 def _duplicate(indices, start, stop, table):
-    """Entry whose label appears earlier in the row, or -1. `table` is a hash table for the row, all -1 and left so."""
+    """Return the entry whose label appears earlier in the row, or -1; `table` is all -1 before and after."""
     size = 16
     while size < 2 * (stop - start):
         size *= 2
@@ -47,9 +48,9 @@ def _duplicate(indices, start, stop, table):
 
 @kernel
 def notice(indptr, indices, values):
-    """Return the largest label, -1 without any, if labels ascend in each row from 0 on and no value is NaN.
+    """Return the largest label (-1 without any) if labels from 0 on ascend in each row and no value is NaN.
 
-    Otherwise NOT_NOTICED. Returns also whether all values are 1.
+    Otherwise return NOT_NOTICED. Also return whether all values are 1.
     """
     falls, nans, others = np.int64(0), np.int64(0), np.int64(0)
     for entry in range(np.uint64(1), np.uint64(indices.size)):
@@ -62,7 +63,7 @@ def notice(indptr, indices, values):
         start, stop = indptr[row], indptr[row + 1]
         if start < stop:
             least, largest = min(least, indices[start]), max(largest, indices[stop - 1])
-            if start > 0:  # from one row to the next labels may fall
+            if start > 0:  # labels may fall from one row to the next
                 falls -= indices[start] <= indices[start - 1]
     return NOT_NOTICED if falls != 0 or least < 0 or nans > 0 else largest, others == 0
 
@@ -71,14 +72,14 @@ def notice(indptr, indices, values):
 def check_scores(indptr, indices, scores, n_labels, table, found):
     """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN.
 
-    `table` is working space: at least 16 elements and four times the longest row, all -1, and left so. `found` is int64
-    [5], all 0 before.
+    `table` is scratch space: at least 16 elements and four times the longest row, all -1 before and after.
+    `found` is int64 [5], initially all 0.
     """
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]
         if start == stop:
             continue
-        # Almost all rows ascend: then the first and the last label show whether all are in range.
+        # Almost all rows are ascending: then the first and last labels show whether all are in range.
         wrong = np.int64(scores[start] != scores[start])
         for entry in range(start + 1, stop):
             wrong += (indices[entry] <= indices[entry - 1]) | (scores[entry] != scores[entry])
@@ -102,17 +103,17 @@ def check_scores(indptr, indices, scores, n_labels, table, found):
 
 @kernel
 def validate_truth(indptr, indices, grades, n_labels, largest, found):
-    """Check a block of truth and bring it into order, in place: labels ascending, explicit zeros out.
+    """Check a block of truth, sort labels within rows in place, and drop explicit zeros.
 
     A label with two values is a duplicate even if one of them is 0.
 
-    `found` is int64 [5], all 0 before.
+    `found` is int64 [5], initially all 0.
     """
     kept = np.int64(0)
     start = indptr[0]
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]
-        # Almost all rows ascend and have no grades: then nothing moves unless zeros before them were left out.
+        # Almost all rows are ascending without grades: then nothing moves unless earlier zeros were dropped.
         if start == kept and start < stop:
             others = np.int64(grades[start] != 1.0)
             for entry in range(start + 1, stop):

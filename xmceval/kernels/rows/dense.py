@@ -1,4 +1,4 @@
-"""Kernels that find the true cells and the best labels of dense rows, in one pass."""
+"""Kernels that find the true cells and the best labels of dense rows in one pass."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from xmceval.kernels.compile import helper, kernel
 from xmceval.kernels.rows.order import sort_entries
 
-BLOCK = 256  # scores that are compared with the bound at once, in vector registers
-PART = 32  # scores of a block that holds a better one, likewise
-MOST_RUNS = 32  # of consecutive scores, which the first bound of a row comes from
-TOGETHER = 64  # cells that are looked at together: hardly any is true
-CHUNK = 4096  # half-precision scores whose keys are made at once, in the processor's cache
+BLOCK = 256  # scores compared with the bound at once, in vector registers
+PART = 32  # the same within a block that has a better score
+MOST_RUNS = 32  # runs of consecutive scores that give the first bound of a row
+TOGETHER = 64  # cells tested together: hardly any is true
+CHUNK = 4096  # half-precision scores converted to keys at once, in the processor's cache
 
-# Slots of `state`: candidates, labels that tie with the bound and were dropped, labels without a score, and the label
-# of the first NaN, or -1.
+# Slots of `state`: number of candidates, of dropped labels that tie with the bound, and of labels without a
+# score; the label of the first NaN, or -1.
 COUNT, TIED, MISSING, WRONG = 0, 1, 2, 3
 
-ROW, LABEL = 0, 1  # slots of `found`: where the first NaN is
+ROW, LABEL = 0, 1  # slots of `found`: the first NaN
 
 
 @helper
@@ -43,7 +43,7 @@ def _find_true(cells, bits, places):
 
 @kernel
 def find_true_bytes(cells, bits, places):
-    """Write the places of the cells with any bit set, in order; return their number.
+    """Write the positions of the cells with any bit set, in order; return their number.
 
     `cells` are uint8 [n], read-only, `bits` is a uint8, and `places` are int64 [n].
     """
@@ -64,10 +64,10 @@ def find_true_long_words(cells, bits, places):
 
 @helper
 def _select(work, count, depth):
-    """Return the value that is at `depth`, from 1 on, among `count` values in descending order; `work` is reordered."""
+    """Return the `depth`-th largest of `count` values, counted from 1; `work` is reordered."""
     low, high, target = 0, count - 1, depth - 1
     seed = 1
-    while low < high:  # a pivot that looks random (Park and Miller, CACM 1988): no order of scores is slow
+    while low < high:  # a pseudo-random pivot (Park and Miller, CACM 1988): no order of scores is slow
         seed = seed * 48271 % (2**31 - 1)
         pivot = work[low + seed % (high - low + 1)]
         i, j = low, high
@@ -91,9 +91,9 @@ def _select(work, count, depth):
 
 @helper
 def _lay_runs(n_labels, size):
-    """Return the number of runs of `size` scores of a row, and from the start of one to the next.
+    """Return the number of runs of `size` scores in a row, and the distance between their starts.
 
-    The last ends where the row does, so that rising scores are no worse than others.
+    The last run ends at the end of the row, so that rising scores are not slower than others.
     """
     n_runs = min(n_labels // size, MOST_RUNS)
     return n_runs, (n_labels - size) // max(n_runs - 1, 1)
@@ -101,7 +101,7 @@ def _lay_runs(n_labels, size):
 
 @helper
 def _add_to_maxima(values, start, maxima):
-    """Raise each of the maxima to the score at its place, counted from `start`; a NaN raises none."""
+    """Raise each maximum to the score at its position, counted from `start`; ignore NaN."""
     first = np.uint64(start)
     for i in range(np.uint64(maxima.size)):
         value, old = values[first + i], maxima[i]
@@ -110,7 +110,7 @@ def _add_to_maxima(values, start, maxima):
 
 @helper
 def _first_bound(maxima, depth, lowest):
-    """Return a value below at least `depth` of the maxima, so below as many scores, or the lowest; reorders them."""
+    """Return a value below at least `depth` maxima, and hence scores, or the lowest; reorders the maxima."""
     last = _select(maxima, maxima.size, depth)
     bound = lowest
     for i in range(maxima.size):
@@ -121,7 +121,7 @@ def _first_bound(maxima, depth, lowest):
 
 @helper
 def _drop_worst(depth, scores, labels, work, bounds, state):
-    """Keep the `depth` best candidates, of equal ones those with the lower labels, and raise the bound to the last."""
+    """Keep the `depth` best candidates, lower labels first among ties, and raise the bound to the last one."""
     count = state[COUNT]
     for i in range(count):
         work[i] = scores[i]
@@ -147,10 +147,10 @@ def _drop_worst(depth, scores, labels, work, bounds, state):
 
 @helper
 def _scan(values, start, stop, first_label, highest, depth, scores, labels, work, bounds, state):
-    """Add the labels of values[start:stop] to the candidates; the first of them is `first_label`.
+    """Add the labels of values[start:stop] to the candidates; the first label is `first_label`.
 
-    Whole blocks in which all scores are below the bound are skipped: those are nearly all. A NaN never compares as
-    below it, so it is found on the way.
+    Blocks in which all scores are below the bound are skipped, which are nearly all. A NaN is never below the
+    bound, so it is noticed.
     """
     lowest, bound = bounds[1], bounds[0]
     at, n_tied, n_missing = start, 0, 0
@@ -209,7 +209,7 @@ def _scan(values, start, stop, first_label, highest, depth, scores, labels, work
 
 @helper
 def _write_best(row, n_labels, depth, space, rows, ends, omitted):
-    """Write the best candidates of a row, best first; return whether dropped labels tie with the last two of them."""
+    """Write the best candidates of a row in order; return whether dropped labels tie with the last two."""
     scores, labels, work, bounds, _, state = space
     indptr, indices, best = rows
     is_full = state[COUNT] >= depth
@@ -266,22 +266,22 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
         The memory of the matrix; a row starts `step` elements after the one before.
     step, n_labels : int
     depth : int
-        How many labels are wanted, at least 2.
+        The number of labels to select, at least 2.
     truth : indptr, indices
         The true labels, ascending within a row.
     limits : the type of `values` [2]
-        The value that stands for no score, and the largest that is a number.
+        The value that means no score, and the largest valid number.
     space : scores, labels, work, bounds, maxima, state
-        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; maxima
-        has more than `depth`; state is int64 [4].
+        Scratch space: the first three have the same size above `depth`, preferably twice as large; bounds has 2
+        elements, maxima more than `depth`, and state is int64 [4].
     rows : indptr, indices, scores
-        Written: the best labels. Where the last two of them tie, further true labels with that score follow.
+        Output: the best labels. If the last two of them tie, further true labels with that score follow.
     ends : int64 [n_rows + 1]
-        Written: 0, and the running sum of the numbers of labels that have a score.
+        Output: 0, and the cumulative sum of the numbers of labels that have a score.
     omitted : int64 [n_rows]
-        Written: where the last two tie, the labels with that score that are not true and do not follow.
+        Output: if the last two tie, the number of false labels with that score that do not follow.
     found : int64 [2]
-        Written where a score is NaN: its row and label.
+        Output if a score is NaN: its row and label.
     """
     _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
 
@@ -294,7 +294,7 @@ def select_best_floats(values, step, n_labels, depth, truth, limits, space, rows
 
 @helper
 def _key(bits, highest):
-    """Order the bits of a half-precision number as an integer: both zeros are 0, and NaN is above the infinity."""
+    """Map the bits of a half-precision number to an ordered integer: both zeros are 0, NaN exceeds infinity."""
     magnitude = np.int16(bits & 0x7FFF)
     return magnitude if bits >= 0 or magnitude > highest else np.int16(-magnitude)
 
@@ -303,7 +303,7 @@ def _key(bits, highest):
 def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, ends, omitted, found):
     """Do the same for the bits of float16 or bfloat16 as int16; the scores written are their keys (see `_key`).
 
-    `chunk` is working space of CHUNK int16.
+    `chunk` is scratch space of CHUNK int16.
     """
     truth_indptr, truth_indices = truth
     scores, labels, work, bounds, maxima, state = space

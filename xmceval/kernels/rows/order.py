@@ -6,7 +6,7 @@ import numpy as np
 
 from xmceval.kernels.compile import helper
 
-N_DIGITS, BASE = 8, 256  # of the keys that are sorted by digits
+N_DIGITS, BASE = 8, 256  # digits of keys in the radix sort
 SIGN = np.uint64(1 << 63)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -14,7 +14,7 @@ FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 @helper
 def ascend(labels, start, stop):
-    """Whether labels ascend."""
+    """Return whether labels are ascending."""
     descents = 0
     for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
         descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
@@ -23,13 +23,13 @@ def ascend(labels, start, stop):
 
 @helper
 def power_of_2(grade):
-    """Return 2 to the power of a whole number from 0 to 62, of 62 where it is larger."""
+    """Return 2 to the power of a whole number, at most 2^62."""
     return float(np.uint64(1) << np.uint64(min(grade, 62.0)))
 
 
 @helper
 def position(indices, start, stop, label):
-    """Index of a label in ascending labels, or -1."""
+    """Return the index of a label in ascending labels, or -1."""
     length = stop - start
     if length <= 0:
         return -1
@@ -42,7 +42,7 @@ def position(indices, start, stop, label):
 
 @helper
 def sort(numbers, n):
-    """Sort the first `n` numbers: heap sort, n log n in any order."""
+    """Sort the first `n` numbers with heap sort, n log n for any input."""
     for begin in range(n // 2 - 1, -n, -1):
         end = n if begin >= 0 else n + begin
         if begin < 0:
@@ -62,7 +62,7 @@ def sort(numbers, n):
 
 @helper
 def make_descending(keys, n):
-    """Change the bits of the first `n` numbers, float64 seen as uint64, to keys that ascend as the numbers descend."""
+    """Turn the first `n` numbers, float64 viewed as uint64, into keys that ascend as the numbers descend."""
     for i in range(np.uint64(n)):
         bits = keys[i]
         keys[i] = bits if bits >= SIGN else ~bits ^ SIGN
@@ -70,7 +70,7 @@ def make_descending(keys, n):
 
 @helper
 def _move_by_digit(keys, places, to_keys, to_places, counters, digit, n):
-    """Move keys and places into the order of one digit; return whether they differ in it, else nothing is moved."""
+    """Sort keys and places by one digit; return False, without moving them, if all digits are equal."""
     shift, first, before = np.uint64(8 * digit), digit * BASE, 0
     if counters[first + np.int64((keys[0] >> shift) & np.uint64(BASE - 1))] == n:
         return False
@@ -87,7 +87,7 @@ def _move_by_digit(keys, places, to_keys, to_places, counters, digit, n):
 def sort_by_digits(keys, places, spare_keys, spare_places, counters, n):
     """Sort the first `n` keys, uint64, and their places, int64; equal keys keep their order (radix sort).
 
-    The spare arrays are of the same types and sizes, `counters` is int64 [N_DIGITS * BASE].
+    The spare arrays have the same types and sizes; `counters` is int64 [N_DIGITS * BASE].
     """
     for slot in range(counters.size):
         counters[slot] = 0
@@ -108,7 +108,7 @@ def sort_by_digits(keys, places, spare_keys, spare_places, counters, n):
 
 @helper
 def is_before(label, value, other_label, other_value, by_score):
-    """Whether an entry comes before another: the higher value with `by_score`, then the smaller label."""
+    """Return whether an entry precedes another: by higher value with `by_score`, then by smaller label."""
     if by_score and value != other_value:
         return value > other_value
     return label < other_label
@@ -116,7 +116,7 @@ def is_before(label, value, other_label, other_value, by_score):
 
 @helper
 def sort_entries(indices, values, start, stop, by_score):
-    """Sort a row, in place, by score descending and then by label, or by label alone (Shell's sort)."""
+    """Sort a row in place by descending score and then by label, or by label alone (Shell sort)."""
     gap = 1
     while gap < (stop - start) // 3:
         gap = 3 * gap + 1

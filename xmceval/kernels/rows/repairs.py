@@ -9,7 +9,7 @@ from xmceval.kernels.compile import kernel
 
 @kernel
 def count_entries(rows, indptr):
-    """Fill indptr, all 0 before, from the rows of entries; return the first entry with a row out of range, or -1.
+    """Fill indptr, initially all 0, from the rows of entries; return the first entry of an invalid row, or -1.
 
     `rows` are int64 [n_entries], `indptr` is int64 [n_rows + 1].
     """
@@ -26,7 +26,7 @@ def count_entries(rows, indptr):
 
 @kernel
 def order_entries(rows, following, order):
-    """Write the indices of entries in the order of their rows; `following`, a copy of indptr, is overwritten.
+    """Write the indices of entries sorted by row; `following`, a copy of indptr, is overwritten.
 
     `rows` and `order` are int64 [n_entries], `following` is int64 [n_rows + 1].
     """
@@ -38,10 +38,11 @@ def order_entries(rows, following, order):
 
 @kernel
 def merge_duplicates(indptr, indices, values, table):
-    """Keep the largest value of a label that appears several times in a row, in place; return the number dropped.
+    """Keep the largest value of labels repeated within a row, in place; return the number of dropped entries.
 
-    A NaN is kept. `table` is working space of at least 16 elements and four times the longest row; it is all -1 before
-    and after. `indptr` is int64 [n_rows + 1], `indices` int64 and `values` float64 [at least indptr[-1]].
+    NaN is kept. `table` is scratch space of at least 16 elements and four times the longest row; it is all -1
+    before and after. `indptr` is int64 [n_rows + 1], `indices` int64 and `values` float64 [at least
+    indptr[-1]].
     """
     kept = np.int64(0)
     start = indptr[0]
@@ -91,16 +92,16 @@ def drop_label(indptr, indices, values, unwanted):
     return start - kept
 
 
-# Indices into `counts`: entries that are pairs, and rows that have such an entry.
+# Slots of `counts`: entries that are pairs, and rows with such entries.
 ENTRIES, ROWS = 0, 1
 
 
 @kernel
 def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remove, counts):
-    """Count the entries that are pairs, and remove them in place if `remove` is set.
+    """Count the entries that are pairs, and if `remove` is set, remove them in place.
 
-    The rows begin with row `first_row` of the pairs. The pairs are distinct, ordered by row and then by label, and all
-    of them belong to these rows. `pair_rows` and `pair_labels` are int64 [n_pairs], `counts` int64 [2].
+    The first row is row `first_row` of the pairs. The pairs are distinct, sorted by row and then by label, and
+    all belong to these rows. `pair_rows` and `pair_labels` are int64 [n_pairs], `counts` int64 [2].
     """
     n_pairs = pair_rows.size
     pair = 0

@@ -1,4 +1,4 @@
-"""Kernels that count the contents of a block, valid or not, and how often each label occurs."""
+"""Kernels that count the contents of a block, valid or not, and the occurrences of labels."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 
 from xmceval.kernels.compile import helper, kernel
 
-# Slots of `counts`: rows without entries, with labels ascending, with scores descending, with equal scores; entries
-# whose label appears earlier in the row, that are 0, 1, negative, fractions, NaN, infinite; labels below 0 or beyond.
+# Slots of `counts`: rows without entries, with ascending labels, with descending scores, with equal scores;
+# entries with a repeated label, that are 0, 1, negative, fractions, NaN, infinite; labels outside the valid
+# range.
 EMPTY, BY_LABEL, BY_SCORE, TIED, DUPLICATES, ZEROS, ONES, NEGATIVE, FRACTIONS, NANS, INFINITE, OUTSIDE = range(12)
 
 
 @helper
 def _repeats(keys, start, stop, table):
-    """Count the keys that appear earlier in the row. `table` is all -1, and is left so."""
+    """Count the keys that appear earlier in the row; `table` is all -1 before and after."""
     size = 16
     while size < 2 * (stop - start):
         size *= 2
@@ -36,9 +37,9 @@ def _repeats(keys, start, stop, table):
 def tally_rows(indptr, indices, values, bits, n_labels, table, counts, ends):
     """Add the counts of a block to `counts`, and widen `ends`, the least and the greatest finite value.
 
-    `counts` are int64 [12], `ends` float64 [2]. `bits` are the values as int64. `table` is working space of at
-    least 16 elements and four times the longest row: all -1, and left so. An empty row counts as ordered by label and
-    by score.
+    `counts` are int64 [12], `ends` float64 [2]. `bits` are the values viewed as int64. `table` is scratch space
+    of at least 16 elements and four times the longest row: all -1 before and after. An empty row counts as
+    sorted by label and by score.
     """
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]
@@ -85,10 +86,9 @@ def tally_rows(indptr, indices, values, bits, n_labels, table, counts, ends):
 
 @kernel
 def count_labels(indices, counts, wraps):
-    """Count the labels below the size of `counts`, in bytes that stay in the near caches; return the largest label.
+    """Count labels below the size of `counts`, in bytes that stay in the fast caches; return the largest label.
 
-    `indices` are int64 [n_entries], `counts` uint8 [n]. `wraps`, int32 [n], gets how often each of them has begun again
-    at 0.
+    `indices` are int64 [n_entries], `counts` uint8 [n]. `wraps`, int32 [n], counts the overflows of each byte.
     """
     largest = np.int64(-1)
     size = np.uint64(counts.size)

@@ -7,19 +7,19 @@ import numpy as np
 
 from xmceval.kernels.compile import helper
 
-# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
+# With int literals numba turns uint64 into int64, and signed indices pay for Python's negative indices.
 U0, U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(i) for i in range(9))
 U16, U32, U56 = np.uint64(16), np.uint64(32), np.uint64(56)
 
-LOW, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest, the highest bit of each byte
+LOW, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # lowest and highest bit of each byte
 ZEROS, NEWLINES, QUOTES, BACKSLASHES = (np.uint64(byte) * LOW for byte in b'0\n"\\')
-NOT_DIGIT = np.uint64(0x76) * LOW  # carries into the highest bit from 10 on
+NOT_DIGIT = np.uint64(0x76) * LOW  # adding this sets the highest bit from 10 on
 AFTER_BLANK, CONTROL = np.uint64(33) * LOW, np.uint64(32) * LOW
 
 
 @helper
 def word_at(text, at):
-    """Return the eight bytes at an offset, the first one lowest; compiled, one load."""
+    """Return the eight bytes at an offset, the first byte lowest; compiles to one load."""
     word = np.uint64(text[at]) | np.uint64(text[at + U1]) << U8
     word |= np.uint64(text[at + U2]) << U16 | np.uint64(text[at + U3]) << np.uint64(24)
     word |= np.uint64(text[at + U4]) << U32 | np.uint64(text[at + U5]) << np.uint64(40)
@@ -28,7 +28,7 @@ def word_at(text, at):
 
 @helper
 def _count_ones(word):
-    """Count the bits that are set, in the classic way (Warren, Hacker's Delight), which LLVM makes one instruction."""
+    """Count the set bits (Warren, Hacker's Delight), which LLVM turns into one instruction."""
     word -= (word >> U1) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> U2) & np.uint64(0x3333333333333333))
     word = (word + (word >> U4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -37,20 +37,20 @@ def _count_ones(word):
 
 @helper
 def first_place(marks):
-    """Return the place of the lowest byte whose highest bit is set, 8 if there is none; the other bits are 0."""
+    """Return the position of the lowest byte whose highest bit is set, or 8; all other bits must be 0."""
     return _count_ones(~marks & (marks - U1)) >> U3
 
 
 @helper
 def n_digits(word):
-    """Return how many of eight bytes are digits before the first other byte."""
+    """Return the number of digits before the first other byte of a word."""
     digits = word ^ ZEROS
     return first_place(((digits + NOT_DIGIT) | digits) & HIGH)
 
 
 @helper
 def number_of(word, n):
-    """Return the number of the first `n` bytes of a word, which are digits; `n` is from 1 to 8."""
+    """Parse the first `n` bytes of a word, which are digits; `n` is from 1 to 8."""
     word = (word << ((U8 - n) << U3)) & np.uint64(0x0F0F0F0F0F0F0F0F)
     word = ((word * np.uint64(10 << 8 | 1)) >> U8) & np.uint64(0x00FF00FF00FF00FF)
     word = ((word * np.uint64(100 << 16 | 1)) >> U16) & np.uint64(0x0000FFFF0000FFFF)
@@ -59,7 +59,7 @@ def number_of(word, n):
 
 @helper
 def zero_marks(word):
-    """Set the highest bit of each byte that is 0; those above the first may be wrong."""
+    """Set the highest bit of each zero byte; marks above the first may be wrong."""
     return (word - LOW) & ~word & HIGH
 
 
@@ -75,7 +75,7 @@ def line_end(text, at):
 
 @helper
 def blank_marks(word):
-    """Set the highest bit of each byte that is a blank or a control character; those above the first may be wrong."""
+    """Set the highest bit of each blank or control character; marks above the first may be wrong."""
     return (word - AFTER_BLANK) & ~word & HIGH
 
 

@@ -13,8 +13,8 @@ from xmceval.kernels.text.words import is_same
 
 TAB, SPACE, RETURN = b"\t \r"
 
-# Slots of the status: how many runs, rows and lines there are, how many numbers are left to the caller, and the begin
-# of the line of other fields that ended it, or -1.
+# Slots of the status: the numbers of runs, rows and lines, the number of values left to the caller, and the
+# beginning of a line with other fields that ended parsing, or -1.
 RUNS, ROWS, LINES, HARD, WRONG = range(5)
 STATUS_SIZE = 5
 
@@ -23,7 +23,7 @@ U0, U1 = np.uint64(0), np.uint64(1)
 
 @helper
 def is_blank(byte):
-    """Whether bytes.split() splits at a byte."""
+    """Return whether bytes.split() splits at a byte."""
     return byte == SPACE or (byte >= TAB and byte <= RETURN)
 
 
@@ -41,21 +41,21 @@ def split_fields(
 ) -> None:
     """Find two names and a number in each line of [start, stop), except blank ones and those that begin with a hash.
 
-    Fields are separated by blanks, or by single tabs, around which blanks do not count.
+    Fields are separated by blanks, or by single tabs with optional blanks around them.
 
     Parameters
     ----------
     text : uint8 [n_bytes]
     columns : int64 [5]
-        Which fields are the first name, the second one and the number; how many there are; and whether tabs alone
-        separate them.
+        The positions of the first name, the second name and the number; the number of fields; and whether only
+        tabs separate them.
     runs : int64 [3, at least n_runs]
-        Of rows that follow each other with the same first name: begin and end of that name, and the first row.
+        For each run of rows with the same first name: begin and end of the name, and the first row.
     fields : int64 [2, at least n_rows]
         Begin and end of the second name.
     values : float64 [at least n_rows]
     hard : int64 [at least n_rows, 4]
-        Row, line, begin and end of each number that is left to the caller: what is no number, or NaN.
+        Row, line, begin and end of each value left to the caller: invalid numbers and NaN.
     status : int64 [STATUS_SIZE]
     """
     only_tabs = columns[4] != 0

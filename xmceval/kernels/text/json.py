@@ -13,7 +13,7 @@ from xmceval.kernels.text.words import is_same
 
 QUOTE, COLON, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, MINUS, POINT = b'":,{}[]-.'
 BLANK, TAB, RETURN, PLUS, LOWER_E, LOWER_U = b" \t\r+eu"
-CONTROL = 32  # bytes below are not in strings
+CONTROL = 32  # smaller bytes are not allowed in strings
 
 KEYS = np.frombuffer(b"target_indtarget_reldatalabelscore" + bytes(8), np.uint8)
 TRUTH, GRADES, PAIRS, LABEL, SCORE, OTHER = range(6)
@@ -24,7 +24,7 @@ ESCAPED[[*b'"\\/bfnrtu']] = True
 HEX[[*b"0123456789abcdefABCDEF"]] = True
 
 U0, U1, U6, U18, U25, U64 = (np.uint64(i) for i in (0, 1, 6, 18, 25, 64))
-ODD = np.uint64(0)  # instead of an offset: Python reads the line
+ODD = np.uint64(0)  # instead of an offset: leave the line to Python
 
 
 @helper
@@ -37,7 +37,7 @@ def _skip(text, at):
 
 @helper
 def _string_end(text, at):
-    """Return the offset of the quote that ends a string, and whether it is as it is written."""
+    """Return the offset of the quote that ends a string, and whether the string has no escapes."""
     is_plain = True
     at = next_in_string(text, at)
     while text[at] != QUOTE:
@@ -58,7 +58,7 @@ def _string_end(text, at):
 
 @helper
 def _number_end(text, at):
-    """Return the offset after a number as JSON has it, and whether it is whole."""
+    """Return the offset after a JSON number, and whether it is whole."""
     begin = at
     if text[at] == MINUS:
         at += U1
@@ -91,7 +91,7 @@ def _number_end(text, at):
 
 @helper
 def _ends_number(text, first, whole, end):
-    """Whether a plain JSON number with `whole` digits ends here."""
+    """Return whether a plain JSON number with `whole` digits ends here."""
     is_begun = whole == U1 or (whole != U0 and text[first] != DIGIT_0)
     return is_begun and text[end - U1] != POINT and text[end] | BLANK != LOWER_E
 
@@ -121,7 +121,7 @@ def _read_any_number(text, at, values, n):
 
 @helper
 def _read_label(text, at, names, indices, n):
-    """Write a label, or where its name is; return the offset after it."""
+    """Write a label, or the bounds of its name; return the offset after it."""
     if text[at] == QUOTE:
         end, is_plain = _string_end(text, at + U1)
         if not is_plain or n >= np.uint64(names.shape[1]):
@@ -148,9 +148,9 @@ def _read_label(text, at, names, indices, n):
 
 @helper
 def _read_key(text, at, first, seen):
-    """Return a key, the offset of its value, and a bit for each key of the object that begins at `first` so far.
+    """Return a key, the offset of its value, and bits for the keys so far of the object that begins at `first`.
 
-    A key that the object has twice is odd. Other keys share a few bits, so equal bits are looked into.
+    A repeated key is odd. Unknown keys share a few bits, so equal bits are checked.
     """
     if text[at] != QUOTE:
         return OTHER, ODD, seen
@@ -171,7 +171,7 @@ def _read_key(text, at, first, seen):
 
 @helper
 def _is_repeated(text, first, begin, end):
-    """Whether an object that begins at `first` has the same key before."""
+    """Return whether the object that begins at `first` already has this key."""
     at, depth = first + U1, 0
     while at < begin:
         if text[at] == QUOTE:
@@ -190,7 +190,7 @@ def _is_repeated(text, first, begin, end):
 
 @helper
 def _skip_value(text, at):
-    """Return the offset after a string or a number that does not matter."""
+    """Return the offset after a string or number to ignore."""
     if text[at] == QUOTE:
         end, _ = _string_end(text, at + U1)
         return end + U1 if end != ODD else ODD
@@ -200,7 +200,7 @@ def _skip_value(text, at):
 
 @helper
 def _next(text, at, close):
-    """Return the offset of the next item, or of the end of the list, and whether it is closed."""
+    """Return the offset of the next item, or of the end of the list, and whether the list ended."""
     at = _skip(text, at)
     if text[at] == close:
         return at + U1, True
@@ -253,7 +253,7 @@ def _read_entry(text, at, names, indices, values, n, needs_score):
 
 @helper
 def _read_list(text, at, names, indices, values, n, kind, are_scores):
-    """Read the list of a key, of entries for OTHER; return the offset after it, and n with its items."""
+    """Read the list of a key, or of entries for OTHER; return the offset after it, and the new `n`."""
     if text[at] != OPEN_LIST:
         return ODD, n
     at = _skip(text, at + U1)
@@ -278,7 +278,7 @@ def _read_list(text, at, names, indices, values, n, kind, are_scores):
 
 @helper
 def _read_object(text, at, names, indices, values, first, are_scores):
-    """Read an object with the lists of a format; return the offset after it, and the entries with those of the row."""
+    """Read an object with the lists of a format; return the offset after it, and the new number of entries."""
     begin, at, is_closed = at, _skip(text, at + U1), False
     n, n_grades, has_labels, has_grades, seen = first, first, False, False, U0
     while not is_closed:
@@ -308,11 +308,11 @@ def _read_object(text, at, names, indices, values, first, are_scores):
 def parse_json(text, start, stop, are_scores, names, indptr, indices, values, status):
     """Parse JSON lines; return the offset of the first that is odd and left to Python, or `stop`.
 
-    An odd line may be wrong, such as one with a key twice, or merely rare: escapes in names, further values that
-    are lists, numbers of many digits.
-    Text is UTF-8. Where a label is a name, -1 is written, and begin and end of the name to `names`, int64 [2, as many
-    as labels], or [2, 0] without names. `indices` are int64 and `values` float64 [at least half the bytes of text],
-    `indptr` is int64 [n_rows + 1]. `status`, int64 [2], has the rows and entries so far.
+    An odd line may be invalid, such as one that repeats a key, or merely rare: escapes in names, other values
+    that are lists, numbers with many digits. Text is UTF-8. If a label is a name, -1 is written, and the begin
+    and end of the name are written to `names`, int64 [2, n_entries], or [2, 0] without names. `indices` are
+    int64 and `values` float64 [at least half the bytes of text], `indptr` is int64 [n_rows + 1]. `status`,
+    int64 [2], is the number of rows and entries so far.
     """
     at, end = np.uint64(start), np.uint64(stop)
     row, n = np.uint64(status[0]), np.uint64(status[1])

@@ -28,7 +28,7 @@ U0, U1 = np.uint64(0), np.uint64(1)
 
 @kernel
 def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, status: Ints) -> int:
-    """Parse the labels before the features of each row; return the number of rows, on an error those before it.
+    """Parse the labels before the features of each row; return the number of rows, or of rows before an error.
 
     `text` is uint8 [n_bytes], `indptr` int64 [n_rows + 1], `indices` int64 [at least indptr[-1]], `status` int64 [8].
     """

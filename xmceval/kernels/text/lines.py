@@ -14,25 +14,26 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-# Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
-# status[0] is the number of values that are left to the caller.
+# Codes in status[1] after an error; status[2:5] are the beginning of the token, its row in the region, and its
+# end. status[0] is the number of values left to the caller.
 NO_COLON = 1  # an id without a colon
 BAD_ID = 2  # an id that is not made of ASCII digits
 ID_TOO_LARGE = 3  # an id or label above 2**63 - 1
-NO_VALUE = 4  # nothing follows the colon
-BAD_NUMBER = 5  # what follows the colon is not a number
+NO_VALUE = 4  # nothing after the colon
+BAD_NUMBER = 5  # not a number after the colon
 BAD_LABEL = 6  # a label list other than ids separated by single commas
 HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer one
 
 # Further slots of `status` for pairs.
-LARGEST = 5  # the largest label, -1 without any, if it was noticed that labels ascend in each row and no value is NaN
-ONLY_ONES = 6  # then: whether all values are 1
-ROWS, PAIRS = 7, 8  # how many rows and entries were parsed so far
+LARGEST = 5  # the largest label, or -1 without labels, if labels ascend in each row and no value is NaN
+ONLY_ONES = 6  # in this case: whether all values are 1
+ROWS, PAIRS = 7, 8  # numbers of rows and entries parsed so far
 STATUS_SIZE = 9
 NOT_NOTICED = -2  # instead of the largest label
 
 HASH, NEWLINE, DIGIT_0 = b"#\n0"
-# Kinds of bytes: from LINE_END on they end a token; where a token may begin, COMMENT and LINE_END end the row.
+# Kinds of bytes: LINE_END and higher kinds end a token; where a token may begin, COMMENT and LINE_END end the
+# row.
 DIGIT, EXPONENT, COMMENT, LINE_END, SPACE = 1, 2, 3, 4, 5
 KINDS = np.zeros(256, np.uint8)
 KINDS[[*b"eE"]] = EXPONENT
@@ -44,12 +45,12 @@ KINDS[HASH] = COMMENT
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U8, U10 = (np.uint64(i) for i in (0, 1, 8, 10))
 TOO_LARGE = np.uint64(2**63)
-AT_ONCE = np.uint64(4096)  # bytes whose lines are counted in 16 bits
+AT_ONCE = np.uint64(4096)  # bytes in which lines are counted with 16 bits
 
 
 @helper
 def is_comment(text, at):
-    """Return whether the first byte that is not blank is a hash."""
+    """Return whether the first non-blank byte is a hash."""
     while KINDS[text[at]] == SPACE:
         at += U1
     return text[at] == HASH
@@ -57,18 +58,18 @@ def is_comment(text, at):
 
 @helper
 def write_error(status, code, begin, row, end):
-    """Write the code of an error, the begin and end of its token, and its row."""
+    """Write the code of an error, the bounds of its token, and its row."""
     status[1], status[2], status[3], status[4] = code, np.int64(begin), np.int64(row), np.int64(end)
 
 
 @kernel
 def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """Count the lines of [start, stop) of text, uint8 [n_bytes], that are not comment lines, and all of them."""
+    """Count the lines in [start, stop) of text, uint8 [n_bytes]: without comment lines, and in all."""
     lines = hashes = rows = 0
     at, end = np.uint64(start), np.uint64(stop)
     while at < end:
         last = min(at + AT_ONCE, end)
-        few_lines = few_hashes = np.uint16(0)  # short numbers: many fit into a vector register
+        few_lines = few_hashes = np.uint16(0)  # narrow counters: many fit into a vector register
         for i in range(at, last):
             few_lines = np.uint16(few_lines + np.uint16(text[i] == NEWLINE))
             few_hashes = np.uint16(few_hashes + np.uint16(text[i] == HASH))
@@ -86,7 +87,7 @@ def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
 
 @kernel
 def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
-    """Return the offset after the n-th row, or `stop` if there are fewer; comment lines are skipped."""
+    """Return the offset after the n-th row, or `stop` if there are fewer; skip comment lines."""
     at, end = np.uint64(start), np.uint64(stop)
     left = n
     while at < end and left > 0:

@@ -10,7 +10,7 @@ from xmceval.kernels.text.bytes import line_end, next_blank
 from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, parse_id, write_error
 from xmceval.kernels.text.words import FREE, find_number, hash_word
 
-UNKNOWN_NAME = 8  # a code in status[1], in addition to those of any text
+UNKNOWN_NAME = 8  # a code in status[1], in addition to those of all text
 
 HASH, NEWLINE, COMMA, DIGIT_0 = b"#\n,0"
 # Kinds of bytes: where an id may begin, LINE_END and COMMENT end the row; after an id, COMMENT and OTHER are wrong.
@@ -23,7 +23,7 @@ KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
 TAB, RETURN, BLANK = b"\t\r "
 
-BLANKS, TABS, COMMAS = 0, 1, 2  # what separates names: blanks, tabs only, or blanks and commas
+BLANKS, TABS, COMMAS = 0, 1, 2  # separators of names: blanks, only tabs, or blanks and commas
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U2, U6, U7, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 12, 63))
@@ -31,7 +31,7 @@ U0, U1, U2, U6, U7, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 12, 63))
 
 @kernel
 def parse_ids(text, start, stop, indptr, indices, values, status):
-    """Parse rows of ids between blanks or single commas; values fall from the length of the row to 1."""
+    """Parse rows of ids separated by blanks or single commas; values fall from the length of the row to 1."""
     status[1] = 0
     indptr[0] = 0
     at, end = np.uint64(start), np.uint64(stop)
@@ -98,9 +98,9 @@ def _name_end(text, at, separator):
 
 @kernel
 def split_names(text, start, stop, separator, prefix, indptr, begins, ends, values):
-    """Find names between blanks, tabs or commas in each row; values fall from the length of the row to 1.
+    """Find the names in each row, separated by blanks, tabs or commas; values fall from the row's length to 1.
 
-    With a `prefix`, names are what follows it in the words that begin with it, wherever they are in the row. `begins`
+    With a `prefix`, names are the rest of words that begin with it, anywhere in the row. `begins`
     and `ends` are int64, `values` float64 [at least indptr[-1]].
     """
     indptr[0] = 0
@@ -136,9 +136,9 @@ def split_names(text, start, stop, separator, prefix, indptr, begins, ends, valu
 
 @kernel
 def find_unicode(letters, slots, ends, blob, space, labels):
-    """Look up the labels of names in UTF-32 [n, width], padded with 0; -1 for unknown and for empty names.
+    """Look up the labels of names in UTF-32 [n, width], padded with 0; -1 for unknown and empty names.
 
-    `space` holds one name in UTF-8, and PADDING bytes. Return the index of the first unknown name, or -1.
+    `space` has room for one name in UTF-8 and PADDING bytes. Return the index of the first unknown name, or -1.
     """
     unknown = -1
     for i in range(letters.shape[0]):

@@ -25,7 +25,7 @@ LOWER_HALF = np.uint64(2**32 - 1)
 ALL_BITS = np.uint64(2**64 - 1)
 EXACT_MAX = np.uint64(2**53)
 HIDDEN_BIT = np.uint64(2**52)
-EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
+EXPONENT_MAX = 2**40  # beyond any relevant exponent, and safe to multiply by ten
 
 LEAST_POWER, MOST_POWER = -342, 308
 
@@ -34,7 +34,7 @@ SCALES = np.array([float(10**i) for i in range(23)])  # all exact
 
 
 def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
-    # The leading 128 bits of 5**q, as (high, low); small negative powers are rounded up, so that exact ties show.
+    # The leading 128 bits of 5**q as (high, low); small negative powers are rounded up to reveal exact ties.
     words = []
     for q in range(LEAST_POWER, MOST_POWER + 1):
         power = 5 ** abs(q)
@@ -60,7 +60,7 @@ def _high_product(a, b):
 
 @helper
 def _leading_zeros(word):
-    """Return how many zeros are above the highest bit that is set, of a word that is not 0."""
+    """Return the number of leading zero bits of a non-zero word."""
     zeros = U0
     for step in STEPS:
         if word >> (U64 - step) == U0:
@@ -76,7 +76,7 @@ def to_float(mantissa, power):
         return 0.0
     if power > MOST_POWER:
         return np.inf
-    # The method of Eisel and Lemire: 128 bits of the power decide, with very rare exceptions.
+    # The Eisel-Lemire algorithm: 128 bits of the power suffice, with very rare exceptions.
     zeros = _leading_zeros(mantissa)
     scaled = mantissa << zeros
     index = np.uint64(power - LEAST_POWER)
@@ -90,7 +90,7 @@ def to_float(mantissa, power):
     if low == ALL_BITS and not -27 <= power <= 55:
         return np.nan
     top = high >> U63
-    fraction = high >> (top + U9)  # 54 bits, one of them to round by
+    fraction = high >> (top + U9)  # 54 bits, the last one for rounding
     exponent = ((217706 * power) >> 16) + 1086 + np.int64(top) - np.int64(zeros)
     if exponent <= 0:
         if exponent <= -63:
@@ -98,7 +98,7 @@ def to_float(mantissa, power):
         fraction >>= np.uint64(1 - exponent)
         return np.uint64((fraction + (fraction & U1)) >> U1).view(np.float64)
     if low <= U1 and -4 <= power <= 23 and fraction & U3 == U1 and fraction << (top + U9) == high:
-        fraction -= U1  # exactly half way: to even
+        fraction -= U1  # exactly halfway: round to even
     fraction = (fraction + (fraction & U1)) >> U1
     if fraction == EXACT_MAX:
         fraction = HIDDEN_BIT
@@ -117,13 +117,13 @@ INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 
 @helper
 def parse_decimal(text, at):
-    """Parse digits, up to 7 and more after a point; return the number, how many are before it, and the offset after it.
+    """Parse up to 7 digits and a fraction; return the number, its digits before the point, and its end.
 
-    That offset is `at` where the digits are others or too many: more than 19 that count. Also returned are the number
-    that all digits are, and how many of them are after the point.
+    The end is `at` for other numbers, or those with more than 19 significant digits. Also return the integer
+    formed by all digits, and the number of digits after the point.
     """
     after = U0
-    if KINDS[text[at]] == DIGIT and KINDS[text[at + U1]] != DIGIT:  # as nearly always
+    if KINDS[text[at]] == DIGIT and KINDS[text[at + U1]] != DIGIT:  # nearly always
         mantissa, whole, end = np.uint64(text[at] - DIGIT_0), U1, at + U1
     else:
         word = word_at(text, at)
@@ -215,11 +215,11 @@ def parse_number(text, at, end):
 
 @helper
 def _join_many_digits(text, at, end):
-    """Join any digits and a point; return 19 that count, the power of ten, whether others do, and where they end."""
+    """Join digits and a point; return 19 significant digits, the power of ten, whether more count, the end."""
     first = at
     mantissa = U0
     power = np.int64(0)
-    digits = U0  # significant ones; the mantissa holds up to 19
+    digits = U0  # significant digits; the mantissa holds up to 19
     is_cut = False
     has_digits = False
     point = False

@@ -9,16 +9,16 @@ from xmceval.kernels.compile import helper, kernel
 
 LARGEST_INT = np.int64(2**63 - 1)
 SIGN = np.int64(-(2**63))
-MOST_MOVES = 4  # per entry, beyond which Shell's gaps pay
+MOST_MOVES = 4  # moves per entry above which Shell's gaps pay off
 INFINITE = np.int64(0x7FF0000000000000)  # the bits of infinity
 
 
 @kernel
 def place_entries(rows, words, values, following, placed_words, placed_values):
-    """Write entries behind those of their rows that were placed before.
+    """Append entries to those already placed in their rows.
 
-    `rows` and `words` are int32, `values` float64 [n]; `following` says where the next entry of each row belongs, int64
-    [n_rows], and is moved on.
+    `rows` and `words` are int32, `values` float64 [n]; `following`, int64 [n_rows], is the position of the next
+    entry of each row, and is advanced.
     """
     for entry in range(rows.size):
         place = following[rows[entry]]
@@ -28,19 +28,19 @@ def place_entries(rows, words, values, following, placed_words, placed_values):
 
 @helper
 def _key(bits):
-    """Return an integer that is in the same order as the float64 of these bits."""
+    """Return an integer that sorts like the float64 with these bits."""
     return bits if bits >= 0 else -(bits & LARGEST_INT)
 
 
 @helper
 def _bits(key):
-    """Return the bits of the float64 of a key."""
+    """Return the bits of the float64 with this key."""
     return key if key >= 0 else -key | SIGN
 
 
 @helper
 def _comes_before(word, other, ends, blob):
-    """Whether the bytes of a word come before those of another."""
+    """Return whether a word precedes another, bytewise."""
     at, end = np.uint64(ends[word]), np.uint64(ends[word + 1])
     place, last = np.uint64(ends[other]), np.uint64(ends[other + 1])
     one = np.uint64(1)
@@ -52,7 +52,7 @@ def _comes_before(word, other, ends, blob):
 
 @helper
 def _sort(keys, entries, n, farthest, words, ends, blob):
-    """Sort the first entries by key, and those of the same key by word: Shell sort, for entries far out of place."""
+    """Sort the first entries by key, then by word (Shell sort, for entries far from their place)."""
     gap = 1
     while gap < farthest // 3:
         gap = 3 * gap + 1
@@ -71,10 +71,10 @@ def _sort(keys, entries, n, farthest, words, ends, blob):
 
 @kernel
 def raise_ties(indptr, words, bits, ends, blob, keys, entries):
-    """Raise equal scores of a row by the least possible steps, the bytewise greatest word highest.
+    """Raise equal scores of a row by the smallest possible steps, the bytewise greatest word highest.
 
-    Raised scores stay below the scores above them, and nothing exceeds infinity: the others go below it. Scores of
-    -infinity are no predictions, and stay. Returns how many other scores were equal to another one.
+    Raised scores stay below higher scores, and below infinity: tied infinities are lowered instead. Scores of
+    -infinity are not predictions, and stay. Return the number of other scores that were equal to another one.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def raise_ties(indptr, words, bits, ends, blob, keys, entries):
     words : int32 [n]
         Words by number.
     bits : int64 [n]
-        The bits of scores that are float64, which as integers have the next one at the next integer.
+        The bits of float64 scores; as integers, adjacent floats are adjacent integers.
     ends, blob : int64 [n_words + 1], uint8 [n_bytes]
         Word i is ``blob[ends[i]:ends[i + 1]]``.
     keys, entries : int64 [as long as the longest row]
@@ -92,7 +92,7 @@ def raise_ties(indptr, words, bits, ends, blob, keys, entries):
     for row in range(indptr.size - 1):
         start, n = indptr[row], indptr[row + 1] - indptr[row]
         falls = True
-        for i in range(n):  # from the last on, as runs are mostly in falling order
+        for i in range(n):  # from the end, since runs are mostly in descending order
             entries[i] = start + n - 1 - i
             keys[i] = _key(bits[entries[i]])
             falls &= i == 0 or keys[i] > keys[i - 1]
@@ -102,7 +102,7 @@ def raise_ties(indptr, words, bits, ends, blob, keys, entries):
         for i in range(1, n):
             n_rises += keys[i] < keys[i - 1]
             n_before = n_before + 1 if keys[i] == keys[i - 1] else 0
-            n_moves += n_before  # the most that it takes to put neighbours into order
+            n_moves += n_before  # upper bound on moves of an insertion sort
         _sort(keys, entries, n, n if n_rises > 0 or n_moves > MOST_MOVES * n else 0, words, ends, blob)
         tied = 0
         first = 0

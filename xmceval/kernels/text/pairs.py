@@ -45,14 +45,14 @@ def parse_pairs(
 ) -> None:
     """Parse rows of `id:value` pairs, up to the first error.
 
-    `hard`, int64 [n, 3], gets (position in values, begin, end) of each number that is left to the caller. `text` is
+    `hard`, int64 [n, 3], receives (position in values, begin, end) of each number left to the caller. `text` is
     uint8 [n_bytes], `status` int64 [STATUS_SIZE].
     """
     status[:] = 0
     at, end = np.uint64(start), np.uint64(stop)
     row, n = U0, U0
     last, largest = np.int64(-1), np.int64(-1)
-    falls, others = 0, 0  # labels not above the one before in their row, or NaN; values other than 1
+    falls, others = 0, 0  # labels not above the previous one in their row, or NaN; values that are not 1
     indptr[0] = 0
     while at < end:
         # Nearly all pairs are an id of up to 8 digits and a decimal number.
@@ -67,7 +67,8 @@ def parse_pairs(
             if whole <= U9 and KINDS[text[after]] >= LINE_END:
                 value = np.float64(np.int64(whole))
             else:
-                # The end of up to 17 bytes is found apart: so the next pair can begin before this number is made.
+                # The end of up to 17 bytes is found separately, so that the next pair can begin before this
+                # number is computed.
                 near = first_place(blank_marks(word_at(text, at + U1)))
                 far = first_place(blank_marks(word_at(text, at + U9)))
                 after = at + U1 + near + (far if near == U8 else U0)
@@ -93,7 +94,7 @@ def parse_pairs(
         kind = KINDS[text[at]]
         if kind == SPACE:
             at += U1
-        elif kind >= COMMENT:  # a line of a comment alone is no row
+        elif kind >= COMMENT:  # a comment line is not a row
             if kind == LINE_END or n > np.uint64(indptr[row]):
                 row += U1
                 indptr[row] = np.int64(n)
@@ -117,7 +118,7 @@ def parse_pairs(
 
 @helper
 def _parse_pair(text, at, n, hard, status):
-    """Parse any pair; return the label, the value, the code of an error, or 0, and the offset after it."""
+    """Parse any pair; return the label, the value, an error code or 0, and the offset after it."""
     begin = at
     label, at = parse_id(text, at)
     code = 0
@@ -145,9 +146,9 @@ def _parse_pair(text, at, n, hard, status):
 
 @kernel
 def write_as_pairs(text: Bytes, start: int, stop: int, copy: Bytes) -> int:
-    """Write [start, stop) of text to the same place of a copy, with colons for blanks, and blanks for tabs.
+    """Copy [start, stop) of text to the same position of `copy`, with colons for blanks and blanks for tabs.
 
-    Returns the end.
+    Return the end.
     """
     for at in range(np.uint64(start), np.uint64(stop)):
         byte = text[at]

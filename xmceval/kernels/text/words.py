@@ -33,7 +33,7 @@ def _stir(code, word):
 
 @helper
 def hash_word(text, begin, end):
-    """Return a hash of a word of 63 bits, from eight bytes at a time."""
+    """Return a 63-bit hash of a word, computed from eight bytes at a time."""
     code = _stir(GOLDEN, end - begin)
     while begin + U8 <= end:
         code = _stir(code, word_at(text, begin))
@@ -43,7 +43,7 @@ def hash_word(text, begin, end):
 
 @helper
 def is_same(text, begin, end, other_text, other_begin, other_end):
-    """Whether two words are the same."""
+    """Return whether two words are equal."""
     if end - begin != other_end - other_begin:
         return False
     while begin + U8 <= end:
@@ -56,7 +56,7 @@ def is_same(text, begin, end, other_text, other_begin, other_end):
 
 @helper
 def find_slot(text, begin, end, code, slots, ends, blob):
-    """Return the slot of a word, or the free one where it belongs."""
+    """Return the slot of a word, or the free slot where it belongs."""
     mask = np.uint64(slots.size) - U1
     slot = code & mask
     while slots[slot] != FREE:
@@ -77,21 +77,21 @@ def find_number(text, begin, end, code, slots, ends, blob):
 
 @kernel
 def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
-    """Write the numbers of words; new ones are numbered in the order in which they come. Return how many there are.
+    """Write the numbers of words, numbering new words in order of appearance; return the number of words.
 
     Parameters
     ----------
     text : uint8 [n_bytes]
     begins, stops : int64 [n]
-        Where each word begins and ends in the text.
+        The bounds of each word in the text.
     slots : int64 [n_slots]
-        A hash table: the upper half of the hash of a word, and below it its number; FREE where there is none. n_slots
-        is a power of 2, and more than there will be words.
+        A hash table: the upper half of the hash of a word, and in the lower half its number; FREE if empty.
+        n_slots is a power of 2, and larger than the final number of words.
     ends : int64 [at least n_words + n + 1]
         Word i is ``blob[ends[i]:ends[i + 1]]``.
     blob : uint8 [n_bytes]
     n_words : int
-        How many there were.
+        The number of words before.
     numbers : int32 [n]
     """
     for i in range(begins.size):
@@ -112,9 +112,9 @@ def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
 
 @kernel
 def find_words(text, begins, stops, slots, ends, blob, numbers):
-    """Write the numbers of words, FREE for the unknown ones; return the first of these, or -1.
+    """Write the numbers of words, FREE for unknown words; return the first unknown word, or -1.
 
-    `numbers` are int64 [n]; the others as for `number_words`.
+    `numbers` are int64 [n]; other arguments are as for `number_words`.
     """
     unknown = -1
     for i in range(begins.size):
@@ -127,7 +127,7 @@ def find_words(text, begins, stops, slots, ends, blob, numbers):
 
 @kernel
 def fill_slots(slots, ends, blob):
-    """Insert all words into a free hash table, as `number_words` has it."""
+    """Insert all words into an empty hash table, in the layout of `number_words`."""
     mask = np.uint64(slots.size) - U1
     for word in range(U0, np.uint64(ends.size - 1)):
         code = hash_word(blob, np.uint64(ends[word]), np.uint64(ends[word + U1]))
@@ -139,7 +139,7 @@ def fill_slots(slots, ends, blob):
 
 @kernel
 def parse_plain_numbers(blob, ends, labels):
-    """Write the number that each word is: without leading zeros, at most 2^63 - 2; -1 for other words.
+    """Parse each word as a number without leading zeros, at most 2^63 - 2; write -1 for other words.
 
     `blob` is uint8 [n_bytes], `ends` int64 [n_words + 1], `labels` int64 [n_words].
     """

@@ -97,7 +97,7 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None, may
 
 
 class LabelCounts:
-    """The number of rows, and for each label the rows in which it is true; small labels have fast arrays."""
+    """The number of rows, and of rows in which each label is true; labels below `n_labels` use fast arrays."""
 
     def __init__(self, n_labels: int = DENSE_IDS) -> None:
         self.n_rows = 0

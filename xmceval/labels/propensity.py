@@ -19,57 +19,57 @@ from xmceval.rows.matrices.storage import check_dtype
 from xmceval.rows.matrices.tensors import as_array
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
-LARGEST = 2.0**40  # of 1/p
-LONG_TABLE = 1 << 16  # counts; where the largest is beyond, a table has only those that occur
+LARGEST = 2.0**40  # limit for 1/p
+LONG_TABLE = 1 << 16  # counts; if the largest exceeds this, a table has only counts that occur
 
 
 @dataclass(frozen=True)
 class Propensities:
-    """Inverse propensities of labels, and where they come from."""
+    """Inverse propensities of labels, and their origin."""
 
-    # the distinct values of 1/p, descending; the first is that of a label that never occurs in training
+    # the distinct values of 1/p, descending; the first is for labels that never occur in training
     inverse: Float64
-    # index into `inverse` by label, or by position in `ids`; labels beyond have the first value. Short codes stay in
-    # the caches of the processor, and codes sort as their values do.
+    # index into `inverse` by label, or by position in `ids`; all other labels have the first value. Small codes
+    # stay in the processor's caches, and codes sort as their values do.
     codes: NDArray[np.int32]
     source: str  # the file or argument that they come from, for the report
-    # ascending labels; empty where `codes` is indexed by the label itself
+    # ascending labels; empty if `codes` is indexed by label
     ids: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    # constants and number of training rows of the model; None where inverse propensities were given
+    # constants and number of training rows of the model; None if inverse propensities were passed
     a: float | None = None
     b: float | None = None
     n: int | None = None
-    # whether the frequencies are those of the truth that is scored: such values are not comparable to published ones
+    # whether frequencies were counted in the scored truth: such values are not comparable with published ones
     from_truth: bool = False
-    # the training rows that each value of `inverse` stands for, ascending from 0; None where that is its index
+    # the training rows for each value of `inverse`, ascending from 0; None if they equal its index
     table_counts: Int64 | None = None
 
     @property
     def counts(self) -> Int64:
-        """The training rows of the labels of each code, int64 [n_codes]."""
+        """The number of training rows for each code, int64 [n_codes]."""
         return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
     @cached_property
     def table(self) -> tuple[Any, ...]:
-        """The arrays that kernels take: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
+        """The arrays for kernels: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
         return read_only(self.ids), read_only(self.codes), read_only(self.inverse)
 
     @property
     def from_training(self) -> bool:
-        """Whether they come from training labels, so that the labels with a training row are known."""
+        """Whether they come from training labels, so that labels with training rows are known."""
         return self.n is not None and not self.from_truth
 
     @cached_property
     def digest(self) -> str:
         """A digest of N, A, B and the training rows of each label, or of the values that were passed.
 
-        Equal ones have the same digest, whatever file they come from.
+        Equal propensities have the same digest, whatever file they come from.
         """
         numbers: NDArray[Any] = self.inverse if self.n is None else self.counts
         model = [] if self.n is None else [self.n, self.a, self.b]
         used = numbers[self.codes]
         labels = self.ids if self.ids.size else np.arange(used.size)
-        differs = used != numbers[0]  # the others are as labels beyond the table
+        differs = used != numbers[0]  # the others are like labels beyond the table
         parts = (np.array(model, dtype=np.float64), numbers[:1], labels[differs], used[differs])
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).hexdigest()
 
@@ -94,27 +94,27 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
     Parameters
     ----------
     counts : array of int
-        N_l, the rows of the training set in which each label is true.
+        N_l, the number of training rows in which each label is true.
     n : int
-        N, the rows of the training set; at least 3.
+        N, the number of training rows; at least 3.
     a, b : float
         A and B: 0.5, 0.4 for Wikipedia-500K and WikiLSHTC; 0.6, 2.6 for Amazon-670K, -3M and the LF-Amazon sets;
         0.55, 1.5 otherwise.
 
     Returns
     -------
-    float64 array of the shape of `counts`
+    float64 array with the shape of `counts`
 
     Raises
     ------
     DataError
-        Fewer than 3 rows, for which the model is not defined; a count that is not a number from 0 to `n`.
+        Fewer than 3 rows, for which the model is undefined; a count that is not a number from 0 to `n`.
     UsageError
-        A below 0, or B not above 0.
+        A is negative, or B is not positive.
 
     See Also
     --------
-    psp_at_k : A metric that is weighted by them.
+    psp_at_k : A metric weighted by inverse propensities.
 
     Notes
     -----
@@ -132,7 +132,7 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
 
 
 def _constant_of(n: int, a: float, b: float) -> float:
-    """Return C = (ln N - 1)(B + 1)^A; refuse values of N, A and B for which the model is not defined."""
+    """Return C = (ln N - 1)(B + 1)^A; refuse values of N, A and B for which the model is undefined."""
     if n < 3:
         raise DataError(f"propensities need at least 3 rows of training labels, got {n}")
     if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
@@ -158,7 +158,7 @@ def _invert(counts: NDArray[Any], n: int, constant: float, a: float, b: float) -
 
 
 def constants(entry: Dataset | None, a: float | None, b: float | None) -> tuple[float, float]:
-    """Return A and B: as passed, else those of a data set, else the usual ones."""
+    """Return A and B: as passed, else from a data set, else the usual constants."""
     default_a = DEFAULT_A if entry is None or entry.a is None else entry.a
     default_b = DEFAULT_B if entry is None or entry.b is None else entry.b
     return default_a if a is None else a, default_b if b is None else b
@@ -194,7 +194,7 @@ def from_table(
     ids: Int64 | None = None,
     from_truth: bool = False,
 ) -> Propensities:
-    """Estimate inverse propensities from a table of counts: a code is the count itself, or its place among them."""
+    """Estimate inverse propensities from a table of counts: a code is the count, or its position among them."""
     ids, largest = np.empty(0, dtype=np.int64) if ids is None else ids, int(table.max(initial=0))
     counts, codes = None, table
     if largest >= LONG_TABLE:

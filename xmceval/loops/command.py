@@ -1,4 +1,4 @@
-"""The command ``xmceval merge``, which makes one table from the totals that separate jobs saved."""
+"""The command ``xmceval merge``, which makes one table from totals saved by separate jobs."""
 
 from __future__ import annotations
 

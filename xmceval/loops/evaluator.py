@@ -49,16 +49,16 @@ from xmceval.scoring.state_file import load_state, pack_state, unpack_state
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
-WHAT, NAME = "Evaluator", "this Evaluator"  # the class, and one of them, in messages
-OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options that a loop does not have
+WHAT, NAME = "Evaluator", "this Evaluator"  # the class and an instance, in messages
+OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options not for loops
 
 
 class Evaluator:
-    """Score predictions batch by batch: the same bits as one `score` over all rows, in constant memory.
+    """Score predictions batch by batch: bit-identical to one `score` over all rows, in constant memory.
 
-    Batches may have any number of rows. Rows and labels that both inputs name are joined by name, as in `score`; labels
-    are put into the order of the first batch that names them. Threads may share an Evaluator: one batch is added at a
-    time.
+    Batches may have any number of rows. Rows and labels that both inputs name are joined by name, as in
+    `score`; labels take the order of the first batch that names them. Threads may share an Evaluator, which
+    adds one batch at a time.
 
     Parameters
     ----------
@@ -66,39 +66,41 @@ class Evaluator:
         Names such as ``"P"``, ``"P,nDCG@1,3"``; default P, nDCG, PSP and PSnDCG. Metrics that need all rows at once,
         such as macroAUC, are refused.
     k : int, str or iterable of int, optional
-        Cutoffs of metrics that name none; default as in `score`.
+        Cutoffs for metrics that do not name their own; default as in `score`.
     n_labels : int, optional
         The number of labels; default that of the first batch.
     train, counts, n_train, inverse_propensities : optional
-        As in `score`. PSP and its family, and `by_frequency`, need one of these sources: nothing is estimated from
+        As in `score`. PSP and its family, and `by_frequency`, need one of these: nothing is estimated from
         batches.
     max_weight : float, optional
-        The largest sample weight that may come, which is the scale of exact sums; every batch then has weights. The
-        bits are those of `score` where the largest weight that comes lies between the same powers of two.
+        Upper bound on the sample weights, which is the scale of exact sums; every batch then needs weights.
+        Values are bit-identical to those of `score` if the largest actual weight lies between the same powers
+        of two.
     threads : int, optional
-        For batches of more than some 130,000 entries; default one per processor.
+        For batches of more than about 130,000 entries; default one per processor.
     **options
-        Any other option of `score`, but for those that only files or whole matrices have: labels, max_line,
-        sample_weight. The rows of a filter are counted over all batches, from 0 on. Files do not keep its pairs, so no
-        rows can be added to what was loaded.
+        Any other option of `score`, except those that apply only to files or whole matrices: labels, max_line,
+        sample_weight. The rows of a filter are counted over all batches, from 0. Saved files do not contain the
+        pairs of a filter, so that no rows can be added after loading.
 
     Raises
     ------
     UsageError
-        An argument that is wrong, metrics that cannot be merged, or that need propensities without a source of them.
+        An invalid argument, metrics that cannot be merged, or metrics that need propensities without a source
+        for them.
     TypeError
         An unknown option.
     DataError
-        Training labels, counts or pairs that are wrong.
+        Invalid training labels, counts or pairs.
 
     See Also
     --------
-    score : All rows at once.
-    merge : Of shards and saved states.
+    score : Score all rows at once.
+    merge : Combine shards and saved states.
 
     Examples
     --------
-    The same with tensors of PyTorch on any device:
+    The same works with PyTorch tensors on any device:
 
     >>> import numpy as np
     >>> from xmceval import Evaluator
@@ -134,7 +136,7 @@ class Evaluator:
         unknown = set(options) - set(specs()) | set(options) & OF_FILES
         if unknown:
             raise TypeError(f"Evaluator() got an unexpected option {listed(sorted(unknown))}")
-        weights = None if max_weight is None else ()  # recorded as an array, as `score` does
+        weights = None if max_weight is None else ()  # recorded as an array, as in `score`
         chosen = Options(
             metrics=metrics,
             k=k,
@@ -161,14 +163,14 @@ class Evaluator:
         self._take(state)
 
     def _take(self, state: State) -> None:
-        """Go on from another state of the same configuration."""
-        self._base: State = state  # as it was last asked for: all but its rows holds for those added since, too
+        """Continue from another state with the same configuration."""
+        self._base: State = state  # the last state requested; everything but its rows still applies
         self._totals: Totals = state.totals
         self._is_torn = self._is_described = False
-        self._ids: Sequence[Any] = ()  # the columns of ids in the first batch
-        self._were_ids: bool | None = None  # whether whole numbers were ids of labels, or scores
-        self._n_rows, self._system = state.n_rows, ""  # of all rows, and what reports call the system of those added
-        self._most_rows = 0  # of a block, where it is known
+        self._ids: Sequence[Any] = ()  # the id columns of the first batch
+        self._were_ids: bool | None = None  # whether whole numbers were label ids rather than scores
+        self._n_rows, self._system = state.n_rows, ""  # number of all rows; name of the system in reports
+        self._most_rows = 0  # rows of the largest block, if known
         self._weight_range: tuple[float, float] = state.weight_range
         self._removed: tuple[int, int] = state.removed
 
@@ -197,23 +199,23 @@ class Evaluator:
             raise UsageError("an interrupt left a batch counted in part; the totals are lost (hint: call reset)")
 
     def update(self, y_true: MatrixLike, y_score: MatrixLike, sample_weight: ArrayLike | None = None) -> None:
-        """Add a batch of rows; after an error nothing of it was added.
+        """Add a batch of rows; after an error no part of it has been added.
 
         Parameters
         ----------
         y_true : sparse matrix, array, tensor or lists [n_rows, n_labels]
-            As in `score`, but no path. Lists are the ids of each row's labels; pass `n_labels` with them.
+            As in `score`, but not a path. Lists are the ids of each row's labels; pass `n_labels` with them.
         y_score : sparse matrix, array, tensor, pair or lists [n_rows, n_labels]
-            Likewise: dense logits as they are, also those that require grad or are on another device, or what
-            ``logits.topk(100)`` returns.
+            As in `score`, but not a path: dense logits, even if they require grad or are on another device, or
+            the result of ``logits.topk(100)``.
         sample_weight : array of float [n_rows]
-            From 0 to `max_weight`, where that was passed; otherwise there must be none.
+            Weights from 0 to `max_weight`, only allowed and then required if that was passed.
 
         Raises
         ------
         DataError
-            Data that is wrong, with its batch and row, both counted as messages of `score` count them: batches from 1,
-            rows from 0; another number of labels than in earlier batches, or other names of them.
+            Invalid data; the message has the batch, counted from 1, and the row, counted from 0. Or a number of
+            labels, or label names, that differ from earlier batches.
         UsageError
             A path, grades or scores by query and document, or weights without `max_weight`.
         """
@@ -221,7 +223,7 @@ class Evaluator:
             setup, pair = self._base.setup, None
             _check_growing(self._base)
             has_no_names = setup.labels is None and not self._ids
-            if self._n_rows and has_no_names and setup.options.duplicates == "error":  # like earlier batches
+            if self._n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
                 are_all_ids = True if setup.options.n_labels is not None and self._were_ids is None else self._were_ids
                 pair = open_pair(y_true, y_score, setup.width.or_none, are_all_ids=are_all_ids)
             if pair is None:
@@ -232,7 +234,7 @@ class Evaluator:
             self._n_batches += 1
 
     def _add_named(self, y_true: Any, y_score: Any, sample_weight: Any) -> None:
-        """Add a batch whose rows or labels may have names, and note those for later ones."""
+        """Add a batch whose rows or labels may have names, and remember the names for later batches."""
         setup = self._base.setup
         for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):
             _refuse_files(name, matrix, noun)
@@ -261,7 +263,7 @@ class Evaluator:
     def _read_weights(
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
     ) -> Float64 | None:
-        """Check the sample weights of a batch, whose index may name the rows as those of truth and scores may."""
+        """Check the sample weights of a batch; their index may name rows, as in truth and scores."""
         greatest, number = self._base.max_weight, self._n_batches + 1
         name = f"sample_weight of batch {number}"
         if greatest is None or sample_weight is None:
@@ -293,10 +295,10 @@ class Evaluator:
         return weights
 
     def _add(self, truth: Source, scores: Source, weights: Float64 | None, setup: Setup) -> None:
-        """Add opened rows, after which the setup is that of all rows.
+        """Add opened rows; afterwards the setup covers all rows.
 
-        They are added to spare totals, which are adopted once all of them were found to be right. A batch of one block
-        is scored in this thread, in a working space that is kept; larger ones by a pool of threads.
+        They are added to temporary totals, which are adopted once all rows have been found valid. A batch of
+        one block is scored in this thread, reusing its scratch space; larger batches by a pool of threads.
         """
         self._check_whole()
         if setup.options.threshold is not None:
@@ -319,7 +321,7 @@ class Evaluator:
 
             each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
             spare.absorb(of_batch[0])
-        self._is_torn = True  # counters by label are added to in place
+        self._is_torn = True  # counters by label are updated in place
         try:
             self._totals = totals.adopt(spare)
         except DataError:  # before anything was added
@@ -337,12 +339,12 @@ class Evaluator:
             self._weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
 
     def _in_batch(self, truth: Source, scores: Source) -> tuple[BatchSource, BatchSource]:
-        """Return sources whose rows are numbered as those of the whole, and named as those of this batch."""
+        """Return sources whose rows are numbered over all batches, and whose messages name this batch."""
         number = self._n_batches + 1
         return BatchSource(truth, self._n_rows, number), BatchSource(scores, self._n_rows, number)
 
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup, hint: str) -> tuple[Setup, Totals]:
-        """Take the number of labels from a batch, or check it against that of earlier ones."""
+        """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         largest = self._totals.tally.whole.largest_label
         width = setup.width.agree_with(truth).agree_with(scores, "column")
         if not width.is_known:
@@ -359,10 +361,10 @@ class Evaluator:
             setup.filter.check_labels(width)
         self._most_rows, setup = 0, setup.with_width(width)
         wider = empty(setup)
-        return setup, wider.merge(self._totals) if self._n_rows else wider  # also rows of a file or another Evaluator
+        return setup, wider.merge(self._totals) if self._n_rows else wider  # rows of a file, too
 
     def _add_block(self, truth: Source, system: OpenedSystem, totals: Totals) -> bool:
-        """Add a batch of one block to totals; return False for one of several, or whose rows are not all right."""
+        """Add a batch of one block to totals; return False if it has several blocks or invalid rows."""
         scores, self._most_rows = system.scores, self._most_rows or rows_at_once([system.setup])
         if not (isinstance(truth, MatrixSource) and isinstance(scores, MatrixSource)):
             return False
@@ -374,25 +376,25 @@ class Evaluator:
             return False
         try:
             add_block(self._scratch, (block, other), system, totals)
-        except Fault:  # then all faults are found, and reported
+        except Fault:  # the general path then finds and reports all faults
             return False
         return True
 
     def result(self) -> Result:
-        """Return the values of all rows so far, with intervals and counts as `score` has them.
+        """Return the values over all rows so far, with intervals and counts as in `score`.
 
-        More batches may follow. Its doubts are those of `score`, but for those about the first rows: shuffled rows,
+        More batches may follow. Doubts are as in `score`, except those about the first rows: shuffled rows,
         shifted labels, swapped inputs, scores in ascending order.
 
         Raises
         ------
         UsageError
-            No batch yet.
+            No batch has been added.
 
         Warns
         -----
         XmcevalWarning
-            What puts the numbers in doubt; see `score`.
+            Reasons why values may be wrong; see `score`.
         """
         with self._lock:
             result = finish_state(self._state)
@@ -400,32 +402,32 @@ class Evaluator:
         return result
 
     def compute(self) -> Result:
-        """Return `result()`, under the name that it has in torchmetrics."""
+        """Return `result()`, under its name in torchmetrics."""
         return self.result()
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
-        """Return the values of all rows so far as plain numbers, by names that loggers take.
+        """Return the values over all rows so far as plain numbers, with names for loggers.
 
         Parameters
         ----------
         sep : str
-            What stands for the ``@``; see `Result.flat`.
+            Replaces the ``@``; see `Result.flat`.
         """
         return self.result().flat(sep=sep)
 
     def reset(self) -> None:
-        """Forget all rows; the configuration and the number of labels are kept."""
+        """Forget all rows; keep the configuration and the number of labels."""
         with self._lock:
             self._take(self._base.emptied())
             self._n_batches = 0
 
     def merge(self, other: Evaluator) -> Evaluator:
-        """Add the rows of another Evaluator of the same configuration, and return this one.
+        """Add the rows of another Evaluator with the same configuration, and return this one.
 
         Parameters
         ----------
         other : Evaluator
-            It is left as it is.
+            It is not changed.
 
         Returns
         -------
@@ -435,14 +437,15 @@ class Evaluator:
         Raises
         ------
         DataError
-            Other metrics, options, propensities, weights or numbers of labels, a filter, or the same shard.
+            Metrics, options, propensities, weights or numbers of labels differ; there is a filter; or both have
+            the same shard.
         UsageError
-            The Evaluator itself.
+            `other` is this Evaluator itself.
         """
         if not isinstance(other, Evaluator) or other is self:
             what = "itself" if other is self else f"a {type(other).__name__}"
             raise UsageError(f"an Evaluator is merged with another one, not with {what}")
-        first, second = sorted((self, other), key=id)  # so that two threads cannot wait for each other
+        first, second = sorted((self, other), key=id)  # a fixed order, to avoid deadlocks
         with first._lock, second._lock:
             theirs = other._state
             if theirs.name == NAME:
@@ -451,15 +454,16 @@ class Evaluator:
         return self
 
     def _emptied(self) -> Evaluator:
-        """Return a new Evaluator of this configuration, and number of labels, without rows."""
+        """Return a new Evaluator with this configuration and number of labels, without rows."""
         with self._lock:
             return self._of(self._state.emptied(), self._threads)
 
     def save(self, path: str | Path) -> None:
-        """Write configuration and totals to a file, in the form of ``xmceval score --save-state``.
+        """Write configuration and totals to a file, in the format of ``xmceval score --save-state``.
 
-        As with ``torch.save``, a file of that name is replaced, so a loop may save after each epoch. It is replaced at
-        once when the new one is complete: where the process is killed before, the old file is left as it was.
+        As with ``torch.save``, an existing file is replaced, so that a loop can save after each epoch. It is
+        replaced atomically, once the new file is complete: if the process is killed before, the old file is
+        unchanged.
 
         Parameters
         ----------
@@ -484,14 +488,14 @@ class Evaluator:
         Parameters
         ----------
         path : path
-            A file of `save`, or of ``xmceval score --save-state``.
+            A file written by `save`, or by ``xmceval score --save-state``.
         threads : int, optional
-            As of `Evaluator`.
+            As in `Evaluator`.
 
         Raises
         ------
         DataError
-            A file that is no state.
+            The file is not a state.
         """
         return cls._of(load_state(path), threads)
 
@@ -499,13 +503,13 @@ class Evaluator:
         return restore_evaluator, (self._packed(), self._threads, self._state.setup.filter)
 
     def _packed(self) -> bytes:
-        """Return the rows so far and the configuration, but for the pairs of a filter."""
+        """Return the totals so far and the configuration, without the pairs of a filter."""
         return pack_state(_without_filter(self._state))
 
     def _unpacked(self, content: bytes, name: str) -> Evaluator:
-        """Return an Evaluator of this configuration, with the filter of this one, that has the rows which were packed.
+        """Return an Evaluator with the packed totals, and the configuration and filter of this one.
 
-        `name` is that of messages.
+        `name` is used in messages.
         """
         current, state = self._state, unpack_state(content, name)
         _without_filter(current).check_compatible(state)
@@ -518,7 +522,7 @@ class Evaluator:
 
 
 def _begin_state(options: Options, max_weight: float | None) -> State:
-    """Find propensities and filter, and return the state of no rows."""
+    """Prepare propensities and filter, and return a state without rows."""
     train, _ = check_inputs(None, (), options)
     program = compile_program(options.measures)
     options.refuse_groups(WHAT)
@@ -537,7 +541,7 @@ def _begin_state(options: Options, max_weight: float | None) -> State:
 
 
 def _check_growing(state: State) -> None:
-    """Refuse to add rows to totals that another version made, or to a filter or weights that are not known."""
+    """Refuse to add rows to totals of another version, or with an unknown filter or unknown weights."""
     if state.version != VERSION:
         raise UsageError(
             f"{state.name} was saved by xmceval {state.version}, and this is {VERSION}: no rows can be added, as "
@@ -575,6 +579,6 @@ def _without_filter(state: State) -> State:
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:
-    """Rebuild a pickled Evaluator; unlike a file, a pickle has the pairs of its filter."""
+    """Rebuild a pickled Evaluator; unlike a file, a pickle includes the pairs of its filter."""
     state = unpack_state(content, NAME)
     return Evaluator._of(replace(state, setup=replace(state.setup, filter=pairs)), threads)

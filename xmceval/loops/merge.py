@@ -30,7 +30,7 @@ def merge(
     save_state: str | Path | None = None,
     force: bool = False,
 ) -> Result:
-    """Merge the totals of shards: the result of one `score` over all rows, to the same bits, in any order.
+    """Merge the totals of shards, in any order, into the bit-identical result of one `score` over all rows.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def merge(
         Files of ``score(..., save_state=)``, of ``xmceval score --save-state`` or of ``Evaluator.save``; at least one.
         A pattern such as ``"*.state.npz"`` stands for the files that match.
     name : str, optional
-        Of the system; default the names that it had.
+        The name of the system; default: the names in the states.
     save_state : path, optional
-        Write the merged totals there, to merge them with others later: shards may then be missing.
+        Write the merged totals to this file, to merge them with others later: shards may then be missing.
     force : bool
         Overwrite `save_state`.
 
@@ -51,21 +51,21 @@ def merge(
     Raises
     ------
     DataError
-        A file that is no state; states of other metrics, options, propensities or versions; a file, an Evaluator or a
-        shard that is given twice, or a shard that is missing.
+        A file is not a state; states differ in metrics, options, propensities or versions; a file, Evaluator or
+        shard is passed twice; or a shard is missing.
     UsageError
-        No state, or one path instead of a list; a `save_state` that exists without `force`, or is one of the states.
+        No state, or a path instead of a list; `save_state` exists without `force`, or is one of the states.
 
     Warns
     -----
     XmcevalWarning
-        What puts the numbers in doubt, see `score`. Whether states have rows in common is not known: compare the
-        number of instances with that of all shards.
+        Reasons why values may be wrong; see `score`. Rows that several states share cannot be detected: compare
+        the number of instances with that of all shards.
 
     See Also
     --------
-    score : With `save_state`, a state of one shard.
-    Evaluator : Batch by batch.
+    score : With `save_state`, write the state of one shard.
+    Evaluator : Score batch by batch.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
 
 
 def _open(state: Any, place: str) -> State:
-    """Return a state under the name that messages give it."""
+    """Return a state with the name that messages use for it."""
     if isinstance(state, Evaluator):
         return replace(state._state.without_pairs(), name=place)
     if isinstance(state, (str, Path)):
@@ -129,7 +129,7 @@ def _open(state: Any, place: str) -> State:
 
 
 def _find_missing(states: Sequence[State]) -> str:
-    """Describe the shards that are missing; empty if there are none."""
+    """Describe the missing shards; empty if there are none."""
     numbered = [state for state in states if state.n_shards]
     if not numbered:
         return ""

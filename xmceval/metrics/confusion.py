@@ -11,7 +11,7 @@ YANG = "Yang, An Evaluation of Statistical Approaches to Text Categorization, 19
 
 SOKOLOVA = "Sokolova, Lapalme, Information Processing and Management 2009; scikit-learn"
 
-# tp: cells predicted and true, fp predicted only, fn true only, tn neither.
+# tp: cells predicted and true, fp: predicted only, fn: true only, tn: neither.
 FORMULAS: Mapping[str, str] = MappingProxyType(
     {
         "precision": "tp / (tp + fp)",
@@ -27,7 +27,7 @@ FORMULAS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-ZEROS = ("0", "1", "skip")  # the value of 0/0; skip leaves it out
+ZEROS = ("0", "1", "skip")  # the value of 0/0; skip drops it
 
 AVERAGES = ("micro", "macro", "weighted", "samples")
 

@@ -30,7 +30,7 @@ AVERAGE_TEXT = {
     "predicted": "mean over labels with a prediction",
 }
 
-BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors that use the length of a whole list for k
+BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors in which k is the length of a whole list
 
 LABELS_TEXT = {
     "all": "all labels",
@@ -44,9 +44,9 @@ LABELS_TEXT = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measure:
-    """A metric with its options and its cutoff: what one number of a report measures.
+    """A metric with options and cutoff: the quantity that one number of a report measures.
 
-    Prints as its canonical name; measures of the same name are equal.
+    Prints as its canonical name; measures with the same name are equal.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Measure:
     k : int or None
         The cutoff; None for the whole list, and for metrics without a cutoff.
     chosen : mapping of str to str
-        Options that were given, by name.
+        The options that were set, by name.
     """
 
     metric: Metric
@@ -82,7 +82,7 @@ class Measure:
 
     @cached_property
     def head(self) -> str:
-        """The name without the cutoff: the metric and its options other than the defaults, in the table's order."""
+        """The name without the cutoff: the metric and its non-default options, in the order of the table."""
         defaults = {name: choices[0] for name, choices in self.metric.options.items()}
         defaults.update({name: format_number(number.default) for name, number in self.metric.numbers.items()})
         options = [
@@ -102,7 +102,7 @@ class Measure:
         return self.metric.name.partition("@")[2] or ("all" if self.metric.cutoff == "optional" else "")
 
     def option(self, name: str, default: str = "") -> str:
-        """Return the value of an option: the one given, else the table's default."""
+        """Return the value of an option, or the table's default."""
         choices = self.metric.options.get(name, (default,))
         return self.chosen.get(name, choices[0])
 
@@ -124,30 +124,30 @@ class Measure:
 
     @cached_property
     def average(self) -> str:
-        """How rows or labels are averaged: the option of that name, or as the norm does."""
+        """How rows or labels are averaged: by the option with this name, or as the norm does."""
         if self.norm.over != "cells":
             return self.norm.over
         return self.option("average", self.metric.choices["average"][0])
 
     @property
     def needs_order(self) -> bool:
-        """Whether the order of the predictions matters, and not only which labels are predicted."""
+        """Whether the order of the predictions matters, rather than only the set of predicted labels."""
         is_of_set = self.k is None and self.metric.fold == "sum" and self.discount == "none"
         return self.metric.family != "confusion" and not (self.metric.family == "top-k" and is_of_set)
 
     @property
     def takes_threshold(self) -> bool:
-        """Whether it counts labels that are decided on, for which a threshold may be passed."""
+        """Whether it counts decisions, for which a threshold may be passed."""
         return self.metric.family == "confusion" and self.metric.gain == "hit"
 
     @cached_property
     def needs_propensities(self) -> bool:
-        """Whether it weights or orders labels by inverse propensities, or needs the labels with a training row."""
+        """Whether it weights or orders labels by inverse propensities, or needs to know the trained labels."""
         return self.metric.needs_propensities or self.option("over") in {"ideal", "train"}
 
     @cached_property
     def is_mean_share(self) -> bool:
-        """Whether it is the mean of values of rows that are between 0 and 1, whatever the labels and propensities.
+        """Whether it is a mean of per-row values that are always between 0 and 1.
 
         Gains divided by k and the like can be larger.
         """
@@ -156,7 +156,7 @@ class Measure:
 
     @cached_property
     def discount(self) -> str:
-        """The chosen discount by rank."""
+        """The chosen discount of ranks."""
         return self.option("discount", self.metric.discounts[0])
 
     @property

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 FAMILIES = ("top-k", "row", "label", "confusion", "column")
 
-LARGEST = 2.0**40  # of grades: sums stay exact up to it
+LARGEST = 2.0**40  # limit for grades, below which sums stay exact
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Norm:
     Attributes
     ----------
     divisor : str
-        What the sum of a row is divided by.
+        The divisor of a row's sum.
     over : str
         ``mean`` (mean of the rows' values), ``ratio`` (sum of the rows' values divided by the sum of their ideals), or
         the kind of average of counted cells.
@@ -33,7 +33,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Number:
-    """A numeric option: its default and its bounds, which are excluded where `is_open`."""
+    """A numeric option: its default and its bounds, which are exclusive if `is_open`."""
 
     default: float
     low: float
@@ -43,7 +43,7 @@ class Number:
 
     @property
     def kind(self) -> str:
-        """The values that it takes, in words."""
+        """The accepted values, in words."""
         kind = "a whole number" if self.is_whole else "a number"
         if self.is_open:
             return f"{kind} between {self.low:g} and {self.high:g}"
@@ -58,7 +58,7 @@ class Number:
 
 
 def format_number(value: float) -> str:
-    """Write a numeric option as names of measures show it."""
+    """Format a numeric option as in names of measures."""
     return str(int(value)) if value == int(value) else repr(value)
 
 
@@ -72,47 +72,48 @@ class Metric:
     Attributes
     ----------
     name, title : str
-        The canonical name, and what the metric is in a few words.
+        The canonical name, and a short description.
     norms : mapping of str to Norm
         By the name of the option ``norm``; the first is the default.
     source : str
     gain : str
-        What a hit is worth; ``prediction`` or ``truth`` where something else than hits counts.
+        The value of a hit; ``prediction`` or ``truth`` if something other than hits counts.
     fold : str
-        Top-k family: how gains add up along the ranks. In the others, the name that their kernel has for it.
+        Top-k family: how gains add up along the ranks. Other families: the name in their kernel.
     discounts : tuple of str
-        What the rank of a hit multiplies its gain by; the first is the default.
+        The factors by rank for the gain of a hit; the first is the default.
     complement : bool
         Whether the value is 1 minus the sum.
     bounds : pair of float
     higher_is_better : bool
     note : str
-        Which tools agree with the definition, and where others differ.
+        The tools that agree with the definition, and how others differ.
     elsewhere : str
-        What its name means elsewhere, if that is another metric: results state it as a fact.
+        What its name means elsewhere, if that is a different metric; results state it as a fact.
     family : str
-        What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
-        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``column`` all cells of a label.
+        The data it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its
+        whole list, ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``column`` all cells
+        of a label.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     level : str
-        The numeric option that names have after the @ in place of a cutoff; empty where there is none.
+        The numeric option that replaces the cutoff after the @ in names; may be empty.
     is_of_whole_list : bool
-        Whether it is ``@all`` where no cutoffs are asked for, instead of at the default ones.
+        Whether it is computed ``@all`` if no cutoffs are asked for, instead of at the default cutoffs.
     choices : mapping of str to tuple of str
         Further options and their choices; the first is the default.
     own_numbers : mapping of str to Number
-        Numeric options, without ``rel``.
+        Numeric options, except ``rel``.
     unit : str
-        ``share`` (tables for people print percent), ``gain`` (a sum), ``count`` or ``cells`` (a whole number).
+        ``share`` (printed in percent), ``gain`` (a sum), ``count`` or ``cells`` (a whole number).
     needs_labels : bool
         Whether the number of labels is needed.
     empty_value : int
-        The value of a row without a true label.
+        The value of a row without true labels.
     left_out : str
-        Which rows have no value, in words; empty where every row has one.
+        Which rows have no value, in words; empty if every row has one.
     cost : str
-        Memory beyond that of the default metrics, in words; empty where there is none to speak of.
+        Memory beyond that of the default metrics, in words; empty if negligible.
     """
 
     name: str
@@ -155,7 +156,7 @@ class Metric:
 
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
-        """Numeric options; ``rel`` is the lowest grade of a true label, for metrics of binary truth."""
+        """Numeric options; ``rel``, for metrics of binary truth, is the lowest grade of a true label."""
         return MappingProxyType({**self.own_numbers, **({"rel": REL} if self.takes_rel else {})})
 
     @property
@@ -165,7 +166,7 @@ class Metric:
 
     @property
     def mergeable(self) -> bool:
-        """Whether its sums have a size that does not grow with the rows, so that loops and saved states take it."""
+        """Whether the size of its sums is independent of the number of rows, as needed for loops and states."""
         return self.family != "column"
 
     @property
@@ -175,15 +176,15 @@ class Metric:
 
     @property
     def takes_grades(self) -> bool:
-        """Whether the grade of a hit decides what it is worth."""
+        """Whether the value of a hit depends on its grade."""
         return self.gain in {"grade", "stop"}
 
     @property
     def takes_rel(self) -> bool:
-        """Whether it depends on which labels are true, and not on their grades."""
+        """Whether it depends only on which labels are true, not on their grades."""
         return self.gain in {"hit", "propensity", "truth"}
 
     @property
     def is_additive(self) -> bool:
-        """Whether the values of bins of labels are shares that add up to the value over all labels."""
+        """Whether the values in bins of labels are shares that add up to the value over all labels."""
         return self.family == "top-k" or self.unit == "cells"

@@ -16,7 +16,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import Metric, format_number
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
 
-# Other tools' names of the same metrics, as people write them: in any case, with any _ - or blanks.
+# Names of the same metrics in other tools; case, _, - and blanks are ignored.
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "precision": "P",
@@ -99,21 +99,21 @@ _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
     }
 )
 
-# Numbers that go by another scale with another tool's name: the beta of SetF is beta^2.
+# Numbers with a different scale under another tool's name: the beta of SetF is beta^2.
 _NUMBER_SPELLINGS: Mapping[tuple[str, str], Callable[[float], float]] = MappingProxyType({("setf", "beta"): math.sqrt})
 
-# Names that mean several metrics.
+# Names of several metrics together.
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
-NEAR = 0.7  # the least similarity of a name that is suggested
+NEAR = 0.7  # minimum similarity of a suggested name
 
-LONGEST_RANGE = 1000  # of cutoffs: each is a number of the report
+LONGEST_RANGE = 1000  # cutoffs: each gives a number in the report
 
 ALL = "all"  # the cutoff that is the whole list
 
-_CUTOFF_WORDS = frozenset({ALL, "n"})  # what a cutoff may be besides a number
+_CUTOFF_WORDS = frozenset({ALL, "n"})  # cutoffs that are not numbers
 
-_COMMA = re.compile(r",(?![^()]*\))")  # outside of parentheses
+_COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 
 _HAS_CUTOFF = re.compile(r"@|\.[0-9,-]+\Z")  # the second as in trec_eval: P.5,10
 
@@ -125,15 +125,16 @@ _NAME = re.compile(rf"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:{_A
 
 
 def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[Measure]:
-    """Parse names of metrics into measures, each once, in the order given.
+    """Parse names of metrics into measures without repeats, in the order given.
 
     Parameters
     ----------
     names : str or iterable of str
-        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@1-5"``; in any case, and other tools' usual names, such as
-        ``"ndcg_cut.10"``. Commas separate cutoffs after an @, and also names: ``"P@1,3,nDCG"``.
+        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@1-5"``; case is ignored, and common names in other
+        tools are accepted, such as ``"ndcg_cut.10"``. Commas separate cutoffs after an @, and also names:
+        ``"P@1,3,nDCG"``.
     ks : iterable of int, optional
-        The cutoffs of names without one; default 1, 3 and 5, and the whole list of metrics that are usually of it.
+        The cutoffs of names without one; default 1, 3 and 5, or the whole list for metrics that usually use it.
     """
     cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
     if isinstance(names, dict) or not isinstance(names, (str, Metric, Iterable)):
@@ -148,7 +149,7 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
 
 
 def _names_of(metrics: dict[Any, Any]) -> list[str]:
-    """Return the names that a dict stands for: its keys, with the cutoffs of ``{"P": 5}`` and ``{"P": [1, 5]}``."""
+    """Return the names in a dict: its keys, with cutoffs as in ``{"P": 5}`` and ``{"P": [1, 5]}``."""
     cutoffs = {name: k if isinstance(k, (list, tuple)) else [k] for name, k in metrics.items()}
     return [
         f"{name}@{','.join(map(str, ks))}" if ks and all(type(k) is int for k in ks) else str(name)
@@ -168,7 +169,7 @@ def _parse_names(texts: tuple[str, ...], cutoffs: tuple[int, ...] | None) -> tup
 
 
 def split_names(text: str) -> list[str]:
-    """Split at the commas that separate names, which are neither those of options nor those of cutoffs.
+    """Split at the commas between names, ignoring those between options or cutoffs.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
 
 
 def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> list[str]:
-    """Parse the numbers after the @ of a metric that has a level there; without an @ the one given, or the default."""
+    """Parse the levels after the @ of a metric; without an @ use the option, or the default."""
     if at is None:
         return [chosen[metric.level]] if metric.level in chosen else [format_number(level) for level in DEFAULT_LEVELS]
     if metric.level in chosen:
@@ -257,12 +258,12 @@ def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> 
 
 
 def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: tuple[int, ...] | None) -> list[int | None]:
-    """Parse what follows the @; without an @ it is the given cutoffs, or the default."""
+    """Parse the cutoffs after the @; without an @ use the given cutoffs, or the default."""
     if metric.cutoff == "none":
         if at is not None and at.lower() != metric.name.partition("@")[2]:
             raise UsageError(f"{metric.name} has no cutoff, got @{at}")
         return [None]
-    if at is None or at.lower() == "k":  # AUC@k, as METRICS has it, is at the cutoffs k
+    if at is None or at.lower() == "k":  # AUC@k, as listed in METRICS, is at the cutoffs k
         if cutoffs is None and at is None and metric.is_of_whole_list:
             return [None]
         return list(DEFAULT_CUTOFFS if cutoffs is None else cutoffs)
@@ -287,9 +288,9 @@ _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
 
 
 def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
-    """Find a metric by its name or an alias; also the options of the alias, and the cutoff that it names."""
+    """Find a metric by name or alias; also return the options and the cutoff that an alias implies."""
     key = _normalize(word)
-    tail = "n" if at is not None and at.lower() == "n" else "k"  # R@n and AUC@k are entries of their own
+    tail = "n" if at is not None and at.lower() == "n" else "k"  # R@n and AUC@k have their own entries
     for candidate in ([f"{key}@{tail}"] if at is not None else []) + [key]:
         if candidate in _METRICS_BY_KEY:
             return METRICS[_METRICS_BY_KEY[candidate]], {}, None
@@ -310,7 +311,7 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
 
 
 def _list_averages(word: str) -> Iterable[str]:
-    """List the metrics that ``f1_macro``, a name as in scikit-learn's scorers, may mean."""
+    """List the metrics that a name of scikit-learn's scorers, such as ``f1_macro``, may mean."""
     name, _, average = word.lower().replace("-", "_").rpartition("_")
     metric = METRICS.get(f"{name}_score")
     if metric is not None and average in metric.options.get("average", ()):
@@ -321,7 +322,7 @@ def _list_averages(word: str) -> Iterable[str]:
 
 
 def _hint_at_commas(text: str) -> str:
-    """Hint at commas where several names are separated by blanks."""
+    """Hint at commas if several names are separated by blanks."""
     words = text.split()
     try:
         names = [_parse_name(word, None) for word in words] if len(words) > 1 else []
@@ -343,7 +344,7 @@ def _parse_option(metric: Metric, key: str, value: str) -> dict[str, str]:
 
 
 def _parse_number(metric: Metric, key: str, text: str) -> str:
-    """Check a numeric option, and write it as names of measures show it."""
+    """Check a numeric option, and format it as in names of measures."""
     number = metric.numbers[key]
     try:
         value = float(text)
@@ -356,7 +357,7 @@ def _parse_number(metric: Metric, key: str, text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def restore_measure(name: str) -> Measure:
-    """Return the measure of a canonical name."""
+    """Return the measure with a canonical name."""
     [measure] = parse(name)
     return measure
 
@@ -375,7 +376,7 @@ def find_name(name: Any, measures: Sequence[Measure]) -> str:
 
 
 def find_measures(name: Any, measures: Sequence[Measure]) -> list[Measure]:
-    """Return the measures that a name means; without a cutoff it means all cutoffs that there are."""
+    """Return the measures that a name means; without a cutoff it means all available cutoffs."""
     by_name = {measure.name: measure for measure in measures}
     cutoffs = dict.fromkeys(measure.k for measure in measures if measure.k is not None)
     try:
@@ -385,5 +386,5 @@ def find_measures(name: Any, measures: Sequence[Measure]) -> list[Measure]:
         return []
 
 
-# The entries of the table of metrics cannot be pickled; canonical names say the same.
+# The entries of the table of metrics cannot be pickled; canonical names are equivalent.
 copyreg.pickle(Measure, lambda measure: (restore_measure, (measure.name,)))

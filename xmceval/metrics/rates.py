@@ -1,7 +1,7 @@
-"""Rates of confusion cells of a label, of a row, or of all cells together.
+"""Rates of confusion cells per label, per row, or over all cells.
 
-tp are the cells predicted and true, fp those predicted only, fn those true only, tn all others: predicted = tp + fp,
-true = tp + fn, and tn follows from the number of cells, so none of them is stored.
+tp counts the cells that are predicted and true, fp predicted only, fn true only, tn all others. Since predicted
+= tp + fp, true = tp + fn, and tn follows from the number of cells, only tp, predicted and true are stored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Cells:
 
     @classmethod
     def of(cls, hits: Any, predicted: Any, true: Any, cells: Any) -> Cells:
-        """Count cells from whole numbers, so that a difference of 0 is exactly 0."""
+        """Compute cells from whole numbers, so that a difference of 0 is exactly 0."""
         counts = hits, predicted - hits, true - hits, cells - predicted - true + hits
         return cls(*(np.asarray(count).astype(np.float64) for count in counts))
 
@@ -66,12 +66,12 @@ RATES: Mapping[str, Rate] = MappingProxyType(
 )
 
 
-# Rates whose numerator and denominator are sums over rows, so that the rate of all cells has an interval.
+# Rates whose numerator and denominator are sums over rows, so that the rate over all cells has an interval.
 RATIOS = frozenset(RATES) - {"balanced", "matthews"}
 
 
 def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") -> tuple[Float64, Any]:
-    """Compute the rate of each label or row, and where it is defined.
+    """Compute the rate of each label or row, and whether it is defined.
 
     Parameters
     ----------
@@ -81,19 +81,19 @@ def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") ->
     beta : float
         Weight of recall in F.
     zero : {"0", "1", "skip"}
-        The value of a fraction 0/0; with skip it is left out, and the rate is undefined where no fraction is left.
+        The value of a fraction 0/0; with skip it is dropped, and the rate is undefined if no fraction is left.
 
     Returns
     -------
-    values : float64 array of the shape of the cells
-    is_defined : bool array of the same shape
+    values : float64 array with the shape of the cells
+    is_defined : bool array with the same shape
     """
     fractions = rate(cells, beta)
     total: Any = 0.0
     parts: Any = 0 if zero == "skip" else len(fractions)
     for num, den in fractions:
         is_defined = den > 0
-        quotient = num / np.where(is_defined, den, 1.0)  # 0 where it is 0/0
+        quotient = num / np.where(is_defined, den, 1.0)  # 0 for 0/0
         if zero == "skip":
             parts = parts + is_defined
         elif zero != "0":

@@ -11,12 +11,12 @@ from xmceval.metrics.metric import Metric, Norm, Number
 
 DEFAULT_CUTOFFS = (1, 3, 5)
 
-DEFAULT_LEVELS = tuple(i / 10 for i in range(11))  # of recall, as in trec_eval
+DEFAULT_LEVELS = tuple(i / 10 for i in range(11))  # recall levels, as in trec_eval
 
 DEFAULT_NAMES = ("P", "nDCG", "PSP", "PSnDCG")
 QUERY_NAMES = ("nDCG@10", "AP", "RR@10", "R@100")  # where the truth is qrels
 
-# The metrics of decisions that are computed where a threshold is given and no metric.
+# The metrics of decisions that are computed if a threshold is passed, but no metrics.
 DECISION_NAMES = ("precision_score", "recall_score", "f1_score", "f1_score(average=macro)", "hamming_loss", "confusion")
 
 JAIN = "Jain, Prabhu, Varma, KDD 2016"
@@ -30,7 +30,7 @@ BURGES = (
 
 TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
-# Which other tools have the same definition, and where they differ.
+# Other tools with the same definition, and how they differ.
 P_NOTE = (
     "missing predictions count as misses and k stays the divisor, as in XMLRepository's scripts, napkinXC, pyxclib "
     "and PECOS; norm=returned divides by the predictions within the cutoff, as torchmetrics' RetrievalPrecision with "

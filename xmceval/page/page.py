@@ -1,4 +1,4 @@
-"""Write a report as one self-contained HTML file, without scripts and without access to the network."""
+"""Write a report as one self-contained HTML file without scripts or network access."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from xmceval.report.sheet import Listing, Section, Sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
-MOST_LINES = 12  # doubts, or sentences, that are open at first
-ARRAY = "array"  # the name of inputs without one
-ANCHORS = {"By group": "bins", "By label frequency": "bins"}  # of sections whose anchor is not their title
+MOST_LINES = 12  # doubts or sentences that are initially visible
+ARRAY = "array"  # the name of unnamed inputs
+ANCHORS = {"By group": "bins", "By label frequency": "bins"}  # sections with an anchor other than their title
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # a browser loads nothing
 
 
@@ -36,9 +36,9 @@ def render_page(
     provenance: Provenance = NOTHING,
     layout: Layout = DEFAULT,
 ) -> str:
-    """Write a page of systems that were scored on the same truth; the same results give the same bytes.
+    """Write a page of systems scored on the same truth; equal results give equal bytes.
 
-    The default title is the systems and the truth.
+    The default title names the systems and the truth.
     """
     check_installed()
     layout = layout.settle(results[0].nouns)
@@ -81,7 +81,7 @@ def _draw_doubts(doubts: Sequence[str], names: Sequence[str]) -> Markup:
 def _draw_values(
     results: Sequence[Result], sheet: Sheet, sections: Sequence[Section], names: Sequence[str] | None = None
 ) -> Markup:
-    """Show the table of all labels, or those of bins of labels or groups of instances; with names also the notes."""
+    """Show the table of all labels, or of bins of labels or groups of rows; with `names`, also the notes."""
     shares = [figure.measure.metric.unit == "share" for result in results for figure in result.figures]
     unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.is_in_percent and any(shares) else ""
     notes = () if names is None else (write_sentence(line, names) for line in (*sheet.notes, *sheet.below))
@@ -90,17 +90,17 @@ def _draw_values(
 
 def _draw_pictures(results: Sequence[Result], comparison: Comparison | None) -> Markup:
     """Draw every kind of picture that has something to show."""
-    has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # or the table says as much
+    has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # else a table is enough
     kinds = [*(["curves"] if has_curves else []), "bins", *(["differences"] if comparison is not None else [])]
     figures = []
     for kind in kinds:
-        with suppress(UsageError):  # none of the metrics can be drawn so
+        with suppress(UsageError):  # no metric can be drawn in this way
             figures.append(_draw_picture(kind, results, comparison))
     return join(figures)
 
 
 def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison | None) -> Markup:
-    """Draw a picture whose panels a page arranges as it has room, below its legend."""
+    """Draw a picture with its legend above panels that the page arranges to fit its width."""
     from xmceval.report.pictures.drawing import plan_picture
     from xmceval.report.pictures.figure import draw_keys, draw_panels
 
@@ -119,7 +119,7 @@ def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison |
 
 
 def _draw_comparison(comparison: Comparison | None, layout: Layout, names: Sequence[str]) -> dict[str, Markup]:
-    """Show the differences of each pair, those in bins of labels behind a line, and how far runs lie apart."""
+    """Show the differences of each pair, those in bins of labels folded, and the spread of runs."""
     if comparison is None or not layout.pairs:
         return {}
     listings: list[list[Listing]] = []
@@ -136,7 +136,7 @@ def _draw_comparison(comparison: Comparison | None, layout: Layout, names: Seque
 
 
 def _frame_page(title: str, header: Markup, sections: Mapping[str, Markup]) -> str:
-    """Write a page of the sections that show something, by title, with links to them."""
+    """Write a page of the non-empty sections by title, with links to them."""
     shown = [
         (ANCHORS.get(heading, heading.lower()), heading, content) for heading, content in sections.items() if content
     ]

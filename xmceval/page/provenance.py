@@ -23,13 +23,13 @@ from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.options import Options, specs
 
-# What the files of some options are, where the name of the option is not clear by itself.
+# Descriptions of files whose option is not clear by name.
 ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}
 
 
 @dataclass(frozen=True)
 class Digest:
-    """A file that was read: its role, its path, its size on disk, and its SHA-256."""
+    """An input file: its role, path, size on disk, and SHA-256."""
 
     role: str
     path: str
@@ -39,7 +39,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Provenance:
-    """The files that were read, and the command that makes the page again."""
+    """The input files, and the command that reproduces the page."""
 
     files: tuple[Digest, ...] = ()
     command: str = ""
@@ -49,7 +49,7 @@ NOTHING = Provenance()
 
 
 def list_inputs(truth: Any, systems: Iterable[Any], options: Options) -> Iterator[tuple[str, Path]]:
-    """Yield what each file is for, and its path; a file of several systems once. Lists in `systems` are runs."""
+    """Yield the role and path of each file, once if several systems share it. Lists in `systems` are runs."""
     runs = [run for scores in systems for run in (scores if isinstance(scores, list) else [scores])]
     values = [("truth", truth), *(("predictions", run) for run in runs)]
     values += [(ROLES.get(k, k.replace("_", " ")), getattr(options, k)) for k, spec in specs().items() if spec.is_file]
@@ -58,7 +58,7 @@ def list_inputs(truth: Any, systems: Iterable[Any], options: Options) -> Iterato
 
 
 def digest_inputs(inputs: Iterable[tuple[str, Path]], threads: int | None) -> tuple[Digest, ...]:
-    """Read files once more, each once, for their sizes and SHA-256; a pair of npy files has two."""
+    """Read each file again for its size and SHA-256; a pair of npy files gives two."""
     files = [(role, file) for role, path in inputs for file in find_files(path)]
     unique = list(dict.fromkeys(file for _, file in files))
     with ThreadPoolExecutor(threads or default_threads()) as pool:
@@ -67,7 +67,7 @@ def digest_inputs(inputs: Iterable[tuple[str, Path]], threads: int | None) -> tu
 
 
 def draw_definitions(result: Result) -> Markup:
-    """Draw each metric once, whatever its cutoffs, with its source and how other tools compute it."""
+    """Draw each metric once, for all cutoffs, with its source and how other tools compute it."""
     groups: dict[str, list[Measure]] = {}
     for figure in result.figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
@@ -85,7 +85,7 @@ def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
 
 
 def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Sequence[str]) -> Markup:
-    """Draw how the page can be made again."""
+    """Draw how to reproduce the page."""
     parts: list[Child] = [
         _draw_facts([("Program", f"xmceval {results[0].version}"), ("Truth", name(results[0].truth))]),
         draw_lines(

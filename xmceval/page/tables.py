@@ -9,11 +9,11 @@ from itertools import islice
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
 from xmceval.report.sheet import BEST, EMPTY, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
 
-WIDEST = 88  # characters of values that fit on A4
+WIDEST = 88  # characters of values that fit on an A4 page
 
 
 def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
-    """Draw the values of all labels or of a bin, in blocks that fit on paper; columns of a metric stay together."""
+    """Draw the values over all labels or in a bin, in blocks that fit on paper and keep a metric together."""
     columns = section.columns_with_values(sheet.columns)
     following = iter(sheet.columns)
     sizes = sheet.groups or [1] * len(sheet.columns)
@@ -30,7 +30,7 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
 
 
 def _measure(column: str, section: Section) -> int:
-    """Return about how many characters a column and the space next to it take; intervals are in small print."""
+    """Estimate the characters that a column and its gap take; intervals are in small print."""
     cells = [row.cells[column] for row in section.rows if column in row.cells]
     return 2 + max(max(len(cell.value), round(0.8 * len(cell.interval))) for cell in cells)
 
@@ -42,12 +42,12 @@ def _draw_row(row: Row, columns: Sequence[str], room: int) -> Markup:
 
 
 def _write_head(words: str) -> Markup:
-    """Write the head of a row, mostly a name, which may break after an underscore."""
+    """Write the heading of a row, mostly a name, which may break after an underscore."""
     return element("bdi", separate(re.split("(?<=_)(?=[^_])", words), element("wbr")))
 
 
 def _draw_cell(cell: Cell, room: int) -> list[Child]:
-    """Draw a value with its emphasis, its marks, for which each cell has room, and its interval below."""
+    """Draw a value with its emphasis and marks, for which each cell has `room`, and its interval below."""
     tag = {BEST: "b", SECOND: "u"}.get(cell.emphasis)
     value = element(tag, cell.value) if tag else cell.value
     interval = [" ", element("span", cell.interval, class_="interval")] if cell.interval else None
@@ -56,7 +56,7 @@ def _draw_cell(cell: Cell, room: int) -> list[Child]:
 
 
 def _explain(section: Section, unit: str) -> Markup:
-    """Explain the unit of values, the lines below them, and how the best ones are marked."""
+    """Explain the unit of values, the lines below them, and how the best values are marked."""
     cells = [cell for row in section.rows for cell in row.cells.values()]
     intervals, emphases = [cell.interval for cell in cells], {cell.emphasis for cell in cells}
     words: list[Child] = [
@@ -70,12 +70,12 @@ def _explain(section: Section, unit: str) -> Markup:
 
 
 def draw_listings(listings: Iterable[Listing], names: Sequence[str] = ()) -> Markup:
-    """Draw lists, side by side where there is room."""
+    """Draw lists, side by side if there is room."""
     return element("div", [element("div", _draw_listing(listing, names)) for listing in listings], class_="lists")
 
 
 def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
-    """Draw a list: its table below its title, the first number bold where a difference was detected; then its lines."""
+    """Draw a list: title, table with the first number bold if a difference was detected, then its lines."""
     lines = draw_lines((write_sentence(line, names) for line in listing.lines), "lines")
     first, *heads = listing.head or ("",) * len(listing.rows[0])
     rows = []
@@ -94,7 +94,7 @@ def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
 def _draw_table(
     caption: Child, first: str, heads: Sequence[str], numeric: Iterable[int], rows: Sequence[Markup], label: str
 ) -> Markup:
-    """Draw a table in a box that scrolls where it is wider than the page; `first` is the head of the heads of rows."""
+    """Draw a table in a box that scrolls if it is too wide; `first` is the heading above the row headings."""
     cells = [_draw_head(head, is_number=i in numeric) for i, head in enumerate(heads)]
     table = element(
         "table",
@@ -106,7 +106,7 @@ def _draw_table(
 
 
 def _draw_head(head: str, *, is_number: bool) -> Markup:
-    """Draw the head of a column, which may break before its cutoff; without a text it is no head."""
+    """Draw the heading of a column, which may break before its cutoff; an empty text gives a plain cell."""
     if not head.strip():
         return element("td")
     words, at, cutoff = head.partition("@")
@@ -115,28 +115,28 @@ def _draw_head(head: str, *, is_number: bool) -> Markup:
 
 
 def write_title(line: str, names: Sequence[str]) -> Markup:
-    """Write a line of the sheet with a capital, unless it begins with a name."""
+    """Capitalise a line of the sheet, unless it begins with a name."""
     begins_with_name = any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names)
     return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
 
 
 def write_sentence(line: str, names: Sequence[str]) -> Markup:
-    """Write a line of the sheet as a sentence: with a capital, unless it begins with a name, and with a full stop."""
+    """Write a line of the sheet as a sentence, with a full stop, and a capital unless it begins with a name."""
     return join([write_title(line, names), "."])
 
 
 def draw_lines(lines: Iterable[Child], class_: str) -> Markup:
-    """Draw lines as a list; nothing without any."""
+    """Draw lines as a list; draw nothing if there are none."""
     items = [element("li", line) for line in lines]
     return element("ul", items, class_=class_) if items else Markup("")
 
 
 def fold(title: Child, content: Child) -> Markup:
-    """Draw a title with content that stays folded until a reader opens it; on paper it is open."""
+    """Draw a title with folded content that a reader can open; on paper it is open."""
     return element("details", element("summary", title), content)
 
 
 def separate(parts: Iterable[Child], separator: str) -> Markup:
-    """Join those parts that are not empty with a separator between them."""
+    """Join the non-empty parts with a separator."""
     present = [part for part in parts if part]
     return join([[separator if i else None, part] for i, part in enumerate(present)])

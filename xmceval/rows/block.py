@@ -21,11 +21,11 @@ Float64 = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """Some rows in CSR: the only form that kernels see."""
+    """Rows in CSR, the only form that kernels see."""
 
-    indptr: Int64  # int64 array [n_rows + 1]; where the entries of each row begin and end; the first is 0
-    indices: Int64  # int64 array [at least indptr[-1]]; the labels
-    values: Float64  # float64 array [at least indptr[-1]]; their scores, or grades
+    indptr: Int64  # int64 array [n_rows + 1]; row pointers, the first is 0
+    indices: Int64  # int64 array [at least indptr[-1]]; labels
+    values: Float64  # float64 array [at least indptr[-1]]; scores or grades
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -38,31 +38,31 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 class SortedRows(Rows):
     """Rows known from parsing to have strictly ascending labels, and no NaN among their values."""
 
-    largest_label: int  # -1 without any; none is negative
+    largest_label: int  # -1 without labels; no label is negative
     has_only_ones: bool  # whether all values are 1
 
     @classmethod
     def of(cls, rows: Rows, largest_label: int, *, has_only_ones: bool) -> SortedRows:
-        """Return the same rows with the facts noticed about them."""
+        """Return the same rows with known facts about them."""
         noticed = cls(*rows)
         noticed.largest_label, noticed.has_only_ones = largest_label, has_only_ones
         return noticed
 
 
 class Selected(NamedTuple):
-    """The part of the scores of some rows that metrics at cutoffs need."""
+    """The part of the scores of rows that metrics at cutoffs need."""
 
-    # the best labels of each row, best first. Where the last two of them tie, all further true labels with the same
-    # score follow.
+    # the best labels of each row, best first. If the last two of them tie, all further true labels with the
+    # same score follow.
     rows: Rows
-    ends: Int64  # int64 array [n_rows + 1]; 0, and the running sum of the numbers of labels that have a score
-    # int64 array [n_rows]; where the last two tie, how many labels with the same score are not in `rows`; none of
-    # them is true
+    ends: Int64  # int64 array [n_rows + 1]; 0, and the cumulative numbers of labels with a score
+    # int64 array [n_rows]; if the last two tie, the number of labels with the same score that are not in
+    # `rows`; none of them is true
     omitted: Int64
 
 
 class Scratch:
-    """Arrays of one thread, used again for block after block: first touch of fresh memory is slow."""
+    """Arrays of one thread, reused for every block: the first touch of new memory is slow."""
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[str, type], NDArray[Any]] = {}
@@ -74,7 +74,7 @@ class Scratch:
         return sum([array.nbytes for array in self._arrays.values()])
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
-        """Return an array [size], with the elements as they were left; a new one is filled with `fill`, if given."""
+        """Return an array [size] with its previous content; a new one is filled with `fill`, if given."""
         key = name, dtype
         array = self._arrays.get(key)
         if array is None or array.size < size:
@@ -85,7 +85,7 @@ class Scratch:
         return array[:size]
 
     def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:
-        """Return the object made by `make` for some sizes, in its last state; a new one only if the sizes change."""
+        """Return the object made by `make`, in its last state; make a new one only if the sizes change."""
         held = self._held.get(name)
         if held is None or held[0] != sizes:
             held = self._held[name] = sizes, make(self, *sizes)
@@ -102,7 +102,7 @@ class Scratch:
 
 
 class EntryNames(NamedTuple):
-    """How messages name the entries of a label in a row: their places, the label and the row."""
+    """Names for messages of the entries of a label in a row: their places, the label and the row."""
 
     places: Sequence[str]
     label: str
@@ -110,40 +110,40 @@ class EntryNames(NamedTuple):
 
 
 class StoredRows(ABC):
-    """Some consecutive rows as a source stores them, such as lines of text or a part of a matrix; they do not change.
+    """Immutable consecutive rows as stored by a source, such as lines of text or a slice of a matrix.
 
-    Rows are counted from the first of these, in arguments and in faults.
+    Arguments and faults count rows from the first of these.
     """
 
     n_rows: int
 
     @property
     def n_columns(self) -> int | None:
-        """The number of columns of dense rows, which have a number in each; None of others."""
+        """The number of columns of dense rows; None for other rows."""
         return None
 
     @abstractmethod
     def split(self, n_rows: int) -> tuple[StoredRows, StoredRows]:
-        """Return the first rows, and the rest."""
+        """Split into the first rows and the rest."""
 
     @abstractmethod
     def parse(self, scratch: Scratch) -> Rows:
-        """Parse, in any thread; the arrays live in `scratch` until its next use."""
+        """Parse the rows, in any thread; the arrays live in `scratch` until its next use."""
 
     @abstractmethod
     def place(self, row: int) -> str:
-        """Return where a row is, for a message."""
+        """Return the place of a row, for a message."""
 
     def entry_names(self, row: int, label: int) -> EntryNames:
         """Return how messages name the entries of a label in a row."""
         return EntryNames([self.place(row)], f"label {label}", "in this row")
 
     def blank_from(self) -> int:
-        """Return the row from which on all rows are blank lines; `n_rows` where there are none."""
+        """Return the row from which all rows are blank lines, or `n_rows`."""
         return self.n_rows
 
     def lowest_labels(self, n_rows: int) -> Int64 | None:  # noqa: ARG002 - for those that select
-        """Return the label with the lowest score of each of the first rows; None where `select` returns None."""
+        """Return the label with the lowest score in each of the first rows; None if `select` returns None."""
         return None
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:  # noqa: ARG002 - for those that can
@@ -153,13 +153,13 @@ class StoredRows(ABC):
 
 @dataclass
 class Block:
-    """Some consecutive rows of a source, not yet parsed."""
+    """Consecutive rows of a source, not yet parsed."""
 
     stored: StoredRows
-    first_row: int  # the number of the first row in the whole; the source may be a part of it
-    prefix: str = ""  # what the places of rows begin with
-    repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()  # each changes parsed rows in place
-    # the most entries that a row may have after that, where the header of a part declares fewer columns than others
+    first_row: int  # the number of the first row in the whole matrix, of which the source may be a part
+    prefix: str = ""  # prefix of the places of rows
+    repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()  # functions that change parsed rows in place
+    # limit for the entries of a row after repairs, if the header of a shard declares fewer columns than others
     longest: int | None = None
 
     @property
@@ -168,7 +168,7 @@ class Block:
         return self.stored.n_rows
 
     def shifted(self, by: int, prefix: str = "") -> Block:
-        """Return the block of a part in the whole: `by` rows further down, with places that begin with `prefix`."""
+        """Return the block of a shard within the whole: `by` rows further down, with `prefix` before places."""
         return Block(self.stored, self.first_row + by, prefix + self.prefix, self.repairs, self.longest)
 
     def mapped(self, repair: Callable[[Rows, Scratch], None]) -> Block:
@@ -176,7 +176,7 @@ class Block:
         return replace(self, repairs=(*self.repairs, repair))
 
     def limited(self, longest: int | None) -> Block:
-        """Return the block with a limit to the entries of a row."""
+        """Return the block with a limit on the entries of a row."""
         return replace(self, longest=longest)
 
     def take(self, n_rows: int) -> Block:
@@ -187,13 +187,13 @@ class Block:
         return head
 
     def rows(self, scratch: Scratch) -> Rows:
-        """Parse, in any thread; the arrays live in `scratch` until its next use. Values may be changed in place."""
+        """Parse the rows, in any thread; the arrays are valid until the next use of `scratch`, and writable."""
         try:
             rows = self.stored.parse(scratch)
         except Fault as fault:
             raise self._in_whole(fault) from None
         for repair in self.repairs:
-            rows = Rows(*rows)  # facts noticed about them may no longer hold
+            rows = Rows(*rows)  # known facts about them may no longer hold
             repair(rows, scratch)
         if self.longest is not None:
             lengths = np.diff(rows.indptr)
@@ -216,7 +216,7 @@ class Block:
             raise self._in_whole(fault) from None
 
     def place(self, row: int) -> str:
-        """Return where a row of this block is, for a message."""
+        """Return the place of a row of this block, for a message."""
         return f"{self.prefix}{self.stored.place(row)}"
 
     def entry_names(self, row: int, label: int) -> EntryNames:
@@ -229,7 +229,7 @@ class Block:
 
 
 class Source(Protocol):
-    """A matrix that comes as blocks of rows, in order."""
+    """A matrix that is read as blocks of rows, in order."""
 
     @property
     def name(self) -> str:
@@ -237,26 +237,26 @@ class Source(Protocol):
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, if it is declared before the first of them."""
+        """The number of rows, if it is known before the first row is read."""
 
     @property
     def n_labels(self) -> int | None:
-        """The number of columns, if it is declared before the first row."""
+        """The number of columns, if it is known before the first row is read."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether that can only be the number of labels; a text header may also be `rows k`."""
+        """Whether the number of columns must be the number of labels; a text header may also be `rows k`."""
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The type in which the values are stored; None for text, whose numbers are read as float64."""
+        """The type of the stored values; None for text, which is read as float64."""
 
     @property
     def warnings(self) -> list[str]:
         """Problems that were found while its blocks were read."""
 
     def files(self) -> tuple[Path, ...]:
-        """Return the files that reading its rows opens, each once; none where they are in memory."""
+        """Return the files that are opened to read the rows, without repeats; none for rows in memory."""
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks from the first row on, each time again; one thread at a time may draw the next."""
+        """Yield all blocks from the first row on; repeatable; one thread at a time may advance."""

@@ -13,11 +13,11 @@ from xmceval.rows.width import Width
 SWAPPED = "are truth and predictions swapped?"
 HALVES = "hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or only those of 4 and more"
 LARGEST_GRADE = 2.0**40
-LARGEST_EXPONENT = 40.0  # the largest grade where gains are 2^grade - 1
+LARGEST_EXPONENT = 40.0  # the largest grade if gains are 2^grade - 1
 
 
 def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge: bool = False) -> Rows:
-    """Parse a block of scores and check it; `may_merge` says that an option merges duplicate labels."""
+    """Parse and check a block of scores; `may_merge` means that an option can merge duplicate labels."""
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.largest_label < width.n_labels:
         return rows
@@ -32,9 +32,9 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
 def validated_truth(
     block: Block, scratch: Scratch, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
 ) -> tuple[Rows, int]:
-    """Parse a block of truth and check it, drop explicit zeros and sort labels; also return how many zeros.
+    """Parse and check a block of truth, drop explicit zeros and sort labels; also return the number of zeros.
 
-    `may_merge` says that an option merges duplicate labels.
+    `may_merge` means that an option can merge duplicate labels.
     """
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.has_only_ones and rows.largest_label < width.n_labels:
@@ -47,7 +47,7 @@ def validated_truth(
 
 
 def without_unpredicted(rows: Rows) -> Rows:
-    """Return scores without those of -inf, in place: they say that a label is not predicted."""
+    """Drop scores of -inf, which mean that a label is not predicted, in place."""
     n = int(rows.indptr[-1])
     if n == 0 or rows.values[:n].min() > -np.inf:
         return rows

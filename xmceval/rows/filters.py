@@ -18,7 +18,7 @@ from xmceval.rows.width import Width
 
 @dataclass(frozen=True)
 class Largest:
-    """The largest row, or label, of all pairs and its place: if any is out of range, this one is."""
+    """The largest row, or label, of all pairs and its place: if any is out of range, this is."""
 
     value: int = -1
     place: str = ""
@@ -26,16 +26,16 @@ class Largest:
 
 @dataclass(frozen=True)
 class Filter:
-    """Distinct pairs, ordered by row and then by label."""
+    """Distinct pairs, sorted by row and then by label."""
 
-    name: str  # where they come from, for messages
-    # int64 array [n_pairs]; each pair once; empty where the rows were scored elsewhere, and only the numbers of pairs
-    # and rows are known
+    name: str  # their origin, for messages
+    # int64 array [n_pairs]; empty if the rows were scored elsewhere, so that only the numbers of pairs and rows
+    # are known
     rows: Int64
     labels: Int64
-    n_pairs: int  # pairs, and rows that have one
+    n_pairs: int  # the numbers of pairs, and of rows with a pair
     n_rows: int
-    last_row: Largest = Largest()  # checked against the numbers of rows and labels
+    last_row: Largest = Largest()  # to check against the numbers of rows and labels
     last_label: Largest = Largest()
 
     @classmethod
@@ -44,11 +44,11 @@ class Filter:
         return cls(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), n_pairs, n_rows)
 
     def without_pairs(self) -> Filter:
-        """Return the filter with the numbers of its pairs and rows only."""
+        """Return the filter with only the numbers of its pairs and rows."""
         return Filter.of_numbers(self.name, self.n_pairs, self.n_rows)
 
     def merge(self, other: Filter) -> Filter:
-        """Return the filter with the numbers of pairs and rows of both; neither has its pairs."""
+        """Add up the numbers of pairs and rows of two filters that have lost their pairs."""
         name = self.name if other.name == self.name else f"{self.name.removesuffix(' and more')} and more"
         return Filter.of_numbers(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
@@ -58,7 +58,7 @@ class Filter:
         return self.n_pairs > 0 and not self.rows.size
 
     def check_rows(self, n_rows: int, name: str) -> None:
-        """Refuse a row that the truth `name` does not have."""
+        """Refuse a row that the truth `name` lacks."""
         if self.last_row.value >= n_rows:
             raise DataError(
                 f"{self.last_row.place}: row {self.last_row.value} is outside 0..{n_rows - 1} "
@@ -74,7 +74,7 @@ class Filter:
             )
 
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
-        """Find the pairs in a block of rows and remove them in place; return how many entries and rows there were."""
+        """Find pairs in a block of rows and remove them in place; return the numbers of entries and rows."""
         n_rows = rows.indptr.size - 1
         start, stop = (int(at) for at in np.searchsorted(self.rows, [first_row, first_row + n_rows]))
         if start == stop:
@@ -88,13 +88,13 @@ class Filter:
 class FilterReport:
     """The effect of a filter."""
 
-    source: str  # where the pairs come from
-    pairs: int  # distinct pairs, and the rows that have one
+    source: str  # the origin of the pairs
+    pairs: int  # the numbers of distinct pairs, and of rows with a pair
     rows: int
-    removed: int  # predictions removed, and the rows they were in
+    removed: int  # the numbers of removed predictions, and of their rows
     rows_changed: int
     in_truth: int  # pairs that are true labels
-    filter_truth: bool = False  # whether those were removed from the truth too
+    filter_truth: bool = False  # whether they were also removed from the truth
 
     def __str__(self) -> str:
         if self.pairs == 0:
@@ -111,7 +111,7 @@ class FilterReport:
 
 
 def as_filter(pairs: Any, name: str = "filter") -> Filter:
-    """Take pairs from an array [n_pairs, 2] of rows and labels, whole numbers in any order."""
+    """Make a filter from an array [n_pairs, 2] of rows and labels, whole numbers in any order."""
     array = as_array(pairs, name)
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)
@@ -133,7 +133,7 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
 
 
 def first_wrong(pairs: NDArray[Any]) -> int | None:
-    """Return the place of the first of some pairs [n_pairs, 2] that are not whole numbers from 0 to 2^53, if any is."""
+    """Return the first position in pairs [n_pairs, 2] without two whole numbers from 0 to 2^53, or None."""
     wrong = ~((pairs >= 0) & (pairs <= 2**53)).all(axis=1)
     if pairs.dtype.kind == "f":
         wrong |= (pairs != np.floor(pairs)).any(axis=1)
@@ -143,7 +143,7 @@ def first_wrong(pairs: NDArray[Any]) -> int | None:
 def ordered(
     name: str, rows: Int64, labels: Int64, last_row: Largest = Largest(), last_label: Largest = Largest()
 ) -> Filter:
-    """Order pairs, int64 arrays [n_pairs] of rows and of labels, and keep each once."""
+    """Sort pairs, int64 arrays [n_pairs] of rows and of labels, and drop repeats."""
     if not np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (labels[1:] > labels[:-1]))):
         order = np.lexsort((labels, rows))
         rows, labels = rows[order], labels[order]

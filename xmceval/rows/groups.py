@@ -1,4 +1,4 @@
-"""Groups of rows, such as a language or a day, which are also scored separately."""
+"""Groups of rows, such as by language or day, which are also scored separately."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xmceval.rows.matrices.storage import as_plain
 from xmceval.rows.matrices.tensors import as_array, is_tensor
 from xmceval.rows.nouns import OF_LABELS, Nouns
 
-MOST_GROUPS = 100  # each is a section of the table
+MOST_GROUPS = 100  # each becomes a section of the table
 
 
 @dataclass(frozen=True)
 class Group:
-    """The rows of one group: its name, and how many were scored."""
+    """One group: its name, and the number of rows scored."""
 
     noun: ClassVar[str] = "group"
     name: str
@@ -32,11 +32,11 @@ class Group:
 
     @property
     def extent(self) -> str:
-        """How large it is."""
+        """The size of the group, as text."""
         return f"{self.n_instances:,}"
 
     def describe(self, truth: str = "", nouns: Nouns = OF_LABELS) -> str:  # noqa: ARG002 - bins share the signature
-        """Describe it in one line."""
+        """Describe the group in one line."""
         return f"{self.name}: {counted(self.n_instances, nouns.row)}"
 
 
@@ -44,8 +44,8 @@ class Group:
 class RowGroups:
     """The group of each row."""
 
-    names: tuple[str, ...]  # of the groups, in their order
-    codes: Int64  # int64 array [n_rows]; the number of each row's group
+    names: tuple[str, ...]  # names of the groups, in order
+    codes: Int64  # int64 array [n_rows]; the group number of each row
     source: str  # where they come from, for messages
 
     @classmethod
@@ -67,13 +67,13 @@ class RowGroups:
 
     @classmethod
     def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:
-        """Number the groups of rows, given by name, in the order of their names."""
+        """Number the groups of rows, given by name, sorted by name."""
         for name, place in zip(names, places, strict=True) if "" in names else ():
             if not name:
                 raise DataError(f"{place}: expected the group of a row, found nothing")
 
         def order(name: str) -> tuple[bool, float, str]:
-            """Names that are numbers come by their values, before all others."""
+            """Sort key: names that are numbers come first, by value."""
             try:
                 number = float(name)
             except ValueError:
@@ -86,7 +86,7 @@ class RowGroups:
         return cls(tuple(distinct), codes, source).checked()
 
     def checked(self) -> RowGroups:
-        """Return the same groups if they are not too many."""
+        """Return the same groups, or refuse too many."""
         if len(self.names) > MOST_GROUPS:
             raise DataError(
                 f"{self.source}: has {len(self.names):,} different groups for {counted(self.codes.size, 'row')}; at "
@@ -96,7 +96,7 @@ class RowGroups:
         return self
 
     def check_number(self, n_rows: int, left: str = "") -> None:
-        """Refuse another number of groups than of rows; `left` says in the message which are left."""
+        """Refuse a number of groups that differs from that of rows; `left` says which rows are left."""
         if self.codes.size != n_rows:
             raise DataError(
                 f"{self.source}: has the groups of {counted(self.codes.size, 'row')}, and there are "
@@ -104,20 +104,20 @@ class RowGroups:
             )
 
     def codes_of(self, first_row: int, n_rows: int, kept: Int64 | None) -> Int64:
-        """Return the numbers of the groups of some rows, or of those of them that are kept."""
+        """Return the group numbers of a range of rows, or of those that are kept."""
         codes = self.codes[first_row : first_row + n_rows]
         if codes.size < n_rows:
             self.check_number(first_row + n_rows)
         return codes if kept is None else codes[kept]
 
     def split(self, first_row: int, n_rows: int, kept: Int64 | None) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-        """Yield each group that is among some rows, or those of them that are kept, and which rows it has."""
+        """Yield each group that occurs in a range of rows, or among those kept, and a mask of its rows."""
         codes = self.codes_of(first_row, n_rows, kept)
         for code in np.unique(codes).tolist():
             yield code, codes == code
 
 
 def _name(value: Any) -> str:
-    """Return the name of a group; empty of a value that is missing, such as None, NaN, or NA of pandas."""
+    """Return the name of a group; empty for a missing value, such as None, NaN, or pandas' NA."""
     is_same = value is not None and value == value  # noqa: PLR0124 - NaN and NaT are not; NA is neither
     return str(value).strip() if isinstance(is_same, (bool, np.bool_)) and is_same else ""

@@ -23,7 +23,7 @@ class RowIds:
 
     @classmethod
     def of(cls, ids: Iterable[Any]) -> RowIds:
-        """Take the ids of a sequence."""
+        """Take the ids from a sequence."""
         if hasattr(ids, "filled"):
             from xmceval.rows.matrices.storage import as_plain  # not loaded for the help of the command
 
@@ -36,16 +36,16 @@ class RowIds:
 
     @classmethod
     def of_rows(cls, rows: Axis | None) -> RowIds | None:
-        """Take the names that an index gives the rows; None where it has none but their numbers."""
+        """Take the row names of an index; None if they are only the row numbers."""
         return None if rows is None or rows.is_numbered else cls(list(map(str, rows.listed)), rows.source)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether an id appears twice, or is empty."""
+        """Whether an id is repeated or empty."""
         return len(set(self.ids)) < len(self.ids) or "" in self.ids
 
     def check_each(self, places: Sequence[str]) -> None:
-        """Refuse an id that appears twice or is empty; `places` are those of all ids, for the message."""
+        """Refuse an id that is repeated or empty; `places` are the places of all ids, for the message."""
         first: dict[str, str] = {}
         for name, place in zip(self.ids, places, strict=False):
             if not name:
@@ -55,7 +55,7 @@ class RowIds:
             first[name] = place
 
     def check_number(self, n_rows: int) -> None:
-        """Refuse another number of ids than of rows."""
+        """Refuse a number of ids that differs from the number of rows."""
         if len(self.ids) != n_rows:
             raise DataError(
                 f"{self.source}: has {counted(len(self.ids), 'id')}, and there are {counted(n_rows, 'row')}; "
@@ -64,7 +64,7 @@ class RowIds:
 
 
 def join_by_id(values: Mapping[str, Value], ids: RowIds | None, source: str, noun: str) -> list[Value]:
-    """Return the value of each row, given those of ids; those of ids that no row has are not needed."""
+    """Return the value of each row, given values by id; ignore ids that no row has."""
     if ids is None:
         raise DataError(
             f"{source}: has {noun}s by id, and neither an index nor {argument('row_ids')} has the ids of the rows "

@@ -18,17 +18,17 @@ from xmceval.rows.matrices.storage import (
 )
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
-SELECT_ENTRIES = 1 << 24  # per block, of scores that are not copied: enough for the work to outweigh its preparation
-TRUTH_ENTRIES = 1 << 22  # per block, of truth: if all of them are true, their labels and values take 64 MiB
-LOWEST_ENTRIES = 1 << 18  # at a time, of rows whose lowest scores are looked for
-SPARE = 64  # candidates beyond twice the labels that are wanted
+SELECT_ENTRIES = 1 << 24  # per block of scores that are not copied: enough to outweigh its setup
+TRUTH_ENTRIES = 1 << 22  # per block of truth: if all cells are true, labels and values take 64 MiB
+LOWEST_ENTRIES = 1 << 18  # at a time, when searching the lowest scores of rows
+SPARE = 64  # room for candidates beyond twice the depth
 
 FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 
 
 @dataclass(frozen=True)
 class Dense(Matrix):
-    """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
+    """A dense matrix [n_rows, n_labels]: in scores -inf means not predicted, in truth 0 means not true."""
 
     values: Any  # as `as_values` returns them
     are_scores: bool
@@ -58,7 +58,7 @@ class Dense(Matrix):
         return rows if self.are_scores else notice_order(rows)
 
     def entries_at_once(self, usual: int, *, are_selected: bool) -> int:
-        """Return how many entries make a block: more where kernels read the memory of the matrix as it is."""
+        """Return the entries per block: more if kernels read the memory of the matrix directly."""
         values = self.values
         memory = values.bits if isinstance(values, BFloat16Matrix) else values
         if not are_selected:
@@ -69,12 +69,12 @@ class Dense(Matrix):
         return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
 
     def sliced(self, start: int, stop: int) -> Dense:
-        """Return some rows."""
+        """Return a slice of rows."""
         return Dense(self.values[start:stop], self.are_scores)
 
 
 def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
-    """Select the `depth` best labels, at least 2, of some dense rows, and the true labels that tie with the last.
+    """Select the `depth` best labels, at least 2, of dense rows, and the true labels that tie with the last.
 
     `truth` has the same rows. `found`, int64 [2], becomes the row, counted from the first of `rows`, and the label of
     the first NaN, if there is one.
@@ -93,7 +93,7 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     if flat.dtype == np.int16:
         chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
         kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
-        if found[0] < 0:  # the keys become the scores that they stand for
+        if found[0] < 0:  # convert keys back to scores
             used = slice(0, int(best.indptr[-1]))
             keys = best.values[used].astype(np.int16)
             bits = np.where(keys < 0, -keys.astype(np.int32) | 0x8000, keys).astype(np.uint16)
@@ -106,7 +106,7 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
 
 
 def lowest_labels(values: Any, rows: slice) -> Int64:
-    """Return the label with the lowest score of each row that is not -inf; of some rows at a time, without a copy."""
+    """Return the label with the lowest score above -inf in each row, some rows at a time, without copying."""
     if isinstance(values, DeviceMatrix):
         return values.lowest_labels(rows)
     lowest, step = np.empty(rows.stop - rows.start, dtype=np.int64), max(LOWEST_ENTRIES // values.shape[1], 1)
@@ -128,9 +128,9 @@ def _has_rows(values: NDArray[Any]) -> bool:
 
 
 def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the memory of a matrix as one dimension, read-only, and the number of elements from one row to the next.
+    """Return the memory of a matrix as a read-only vector, and the number of elements between rows.
 
-    Kernels are compiled for read-only memory, whether or not a matrix is.
+    Kernels are compiled for read-only memory, even if the matrix is writable.
     """
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
@@ -141,7 +141,7 @@ def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
-    """Return rows [n, n_labels] as int16, float32 or float64, which kernels read, and the infinity of that type."""
+    """Return rows [n, n_labels] as int16, float32 or float64, for kernels, and the infinity of that type."""
     if isinstance(values, BFloat16Matrix):
         return values.bits[rows].view(np.int16), BFLOAT16_INFINITY
     part = values[rows]
@@ -157,7 +157,7 @@ def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
 
 
 def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    """Return the limits of the scores of a type, and the working space in which their best labels are selected."""
+    """Return the limits of scores of a type, and the scratch space for selecting the best labels."""
     size = 2 * depth + SPARE
     space = (
         *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),

@@ -30,22 +30,22 @@ class IdColumn(NamedTuple):
     """A column of the truth whose values name the rows."""
 
     place: int
-    name: Any  # its name in a data frame, or its place in an array
-    n_columns: int  # how many columns the truth has
+    name: Any  # its name in a data frame, or its position in an array
+    n_columns: int  # the number of columns of the truth
 
 
 def is_frame(value: Any) -> bool:
-    """Return whether a value is a data frame, of pandas or polars."""
+    """Return whether a value is a data frame of pandas or polars."""
     return hasattr(value, "to_numpy") and hasattr(value, "columns") and not hasattr(value, "tocsr")
 
 
 def to_numbers(value: Any) -> AnyArray:
-    """Return a frame or Series as an array: of numbers, also those that pandas has with missing ones, if it can be."""
+    """Convert a frame or Series to an array, of numbers if possible, including pandas' nullable numbers."""
     values: AnyArray = value.to_numpy()
     if values.dtype.kind != "O":
         return values
     try:
-        if {type(each) for each in values.flat} <= {int, bool}:  # those beyond 2^53 are kept
+        if {type(each) for each in values.flat} <= {int, bool}:  # keeps numbers beyond 2^53
             return values.astype(np.int64)
         numbers: AnyArray = value.to_numpy(dtype=np.float64, na_value=np.nan)
         return numbers
@@ -54,17 +54,17 @@ def to_numbers(value: Any) -> AnyArray:
 
 
 def rows_of(value: Any, name: str) -> Axis:
-    """Return the rows of an object, which those of pandas name in an index."""
+    """Return the rows of an object, named by the index of a pandas object."""
     index = getattr(value, "index", None)
     return Axis(name, "row") if index is None or callable(index) else Axis.of(name, "row", index)
 
 
 def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Sequence[IdColumn]:
-    """Return the columns of a wide truth in memory whose values name its rows, and those of all predictions.
+    """Return the columns of a wide truth in memory whose values name the rows of truth and all predictions.
 
-    Such a column is known by its values: text or, next to labels of 0 and 1, whole numbers; all different in the truth
-    and in the predictions. One that predictions lack is refused, and one that may be a label. Columns that are `known`
-    from earlier batches are returned unchanged.
+    Such a column is recognised by its values: text or, next to labels of 0 and 1, whole numbers; distinct in
+    the truth and in the predictions. A column that predictions lack, or that may be a label, is refused.
+    Columns that are `known` from earlier batches are returned unchanged.
     """
     head = None if known else _head(truth)
     if head is None or head.shape[1] < 2:
@@ -74,7 +74,7 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
         return ()
     heads = [_head(system) for system in systems]
     is_same = [other is not None and np.array_equal(head, other) for other in heads]
-    is_graded = len(places) > MOST_OF_IDS  # whether labels have grades, which whole numbers may be then
+    is_graded = len(places) > MOST_OF_IDS  # then whole numbers may be grades
     if is_graded:
         places = [place for place in places if are_distinct(head[:, place])]
     if all(is_same) or len(places) > MOST_OF_IDS:
@@ -102,7 +102,7 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
         numbers = [column for column in found if not is_text(head[:, column.place])]
         doubtful = [column for column in numbers if _are_shared(truth, systems, heads, column)]
         found, lone = ([each for each in columns if is_text(head[:, each.place])] for columns in (found, lone))
-    if len(found) + len(doubtful) == head.shape[1]:  # no label is left
+    if len(found) + len(doubtful) == head.shape[1]:  # no labels are left
         return ()
     if lone:
         raise _lone_column_error("y_true", lone[0], "the predictions lack it")
@@ -119,7 +119,7 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
 
 
 def _are_shared(truth: Any, systems: Sequence[Any], heads: Sequence[AnyArray | None], column: IdColumn) -> bool:
-    """Return whether predictions that are not whole elsewhere have most of the values of the truth in a column."""
+    """Return whether predictions with fractions elsewhere share most of the truth's values in a column."""
     ours = set(_column(truth, column.place).tolist())
     return any(
         head is not None
@@ -131,13 +131,13 @@ def _are_shared(truth: Any, systems: Sequence[Any], heads: Sequence[AnyArray | N
 
 
 def _least_rows(scores: AnyArray, place: int) -> int:
-    """Return how many rows it takes to see that a column of predictions is no label: more where all are whole."""
+    """Return the number of rows needed to tell that a column is not a label: more if all columns are whole."""
     others = np.delete(scores, place, axis=1)
     return LEAST_IDS if others.dtype.kind != "f" or (others == np.floor(others)).all() else FEW_ROWS
 
 
 def refuse_lone_ids(scores: Any, truth: Any) -> None:
-    """Refuse a column of ids in dense scores if the truth has no columns, such as lists of labels."""
+    """Refuse a column of ids in dense scores if the truth has no columns, like lists of labels."""
     head = _head(scores)
     if head is None or head.shape[1] < 2 or len(scores) < LEAST_IDS:
         return
@@ -169,7 +169,7 @@ def refuse_mixed(truth: Any, scores: Any) -> None:
 
 
 def split_ids(value: Any, columns: Sequence[IdColumn], name: str) -> tuple[Any, Axis | None]:
-    """Return a frame or array without columns of ids, and the rows that these name; anything else as it is."""
+    """Split a frame or array into its labels and the rows that id columns name; return others unchanged."""
     places = [place for column in columns if (place := _find_place(value, column)) is not None]
     if not places:
         return value, None
@@ -185,7 +185,7 @@ def split_ids(value: Any, columns: Sequence[IdColumn], name: str) -> tuple[Any, 
 
 
 def check_rows(truth: Any, **others: Any) -> None:
-    """Refuse objects whose index names the rows in different orders, where that of the truth does not name them."""
+    """Refuse objects whose indexes name the rows in different orders, if the index of the truth does not."""
     known = None
     if rows_of(truth, "y_true").is_numbered:
         for name, value in others.items():
@@ -195,9 +195,10 @@ def check_rows(truth: Any, **others: Any) -> None:
 def aligned(
     truth: Any, other: Any, name: str, rows: tuple[Axis | None, Axis | None] = (None, None), *, in_columns: bool = True
 ) -> Any:
-    """Return numbers in the order of the rows, and columns, that objects of pandas or polars name; others unchanged.
+    """Align `other` with the truth by row names, and column names; return objects without names unchanged.
 
-    `rows` are those of both; default those in their index. With `in_columns` the columns of both are labels.
+    `rows` are the rows of both; by default those in their index. With `in_columns` the columns of both are
+    labels.
     """
     if other is None:
         return None
@@ -217,7 +218,7 @@ def aligned(
 
 
 def _head(value: Any) -> AnyArray | None:
-    """Return some rows of a data frame, array or tensor of two dimensions; None for others, also tables."""
+    """Return sample rows of a two-dimensional data frame, array or tensor; None for others, such as tables."""
     if is_frame(value):
         rows: AnyArray = (value.iloc[_some(value)] if hasattr(value, "iloc") else value[_some(value)]).to_numpy()
         is_wide = rows.dtype.kind in "iuf" or (
@@ -231,18 +232,18 @@ def _head(value: Any) -> AnyArray | None:
         return None
     try:
         return as_array(value[_some(value)], "")
-    except DataError:  # which reading it will raise too
+    except DataError:  # reading it will raise the same
         return None
 
 
 def _some(value: Any) -> list[int]:
-    """Return the first rows of a value, and others from its whole length: groups may be sorted, or take turns."""
+    """Return the first rows and others from the whole length: groups may be sorted, or alternate."""
     n_rows, half = len(value), LEAST_IDS // 2
     return [*range(min(n_rows, half)), *range(half, n_rows, max(-(-(n_rows - half) // half), 1))]
 
 
 def _candidates(head: AnyArray) -> Iterator[int]:
-    """Yield the columns with some values that are text, or whole numbers with one above 1."""
+    """Yield the columns with text, or with whole numbers of which one is above 1."""
     for place in range(head.shape[1]) if head.dtype.kind == "O" else np.flatnonzero(head.max(axis=0) > 1).tolist():
         values = head[:, place]
         if is_whole(values) and (is_text(values) or values.max() > 1):
@@ -257,7 +258,7 @@ def _column(value: Any, place: int) -> AnyArray:
 
 
 def _find_place(value: Any, column: IdColumn) -> int | None:
-    """Return where a column is: known by its name in a frame, by its place in an array of as many columns."""
+    """Return the position of a column, known by name in a frame, or by position in an equally wide array."""
     names = list(value.columns) if is_frame(value) else []
     if column.name in names:
         return names.index(column.name)
@@ -271,7 +272,7 @@ def _find_column(system: Any, column: IdColumn) -> AnyArray | None:
 
 
 def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
-    """Return whether predictions lack a column of the truth; of an array it shows only where they have one less."""
+    """Return whether predictions lack a column of the truth; an array then has one column less."""
     if is_frame(truth) and is_frame(system):
         return column.name not in list(system.columns)
     shape: Any = getattr(system, "shape", ())

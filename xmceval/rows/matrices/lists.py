@@ -18,7 +18,7 @@ _ROW_TYPES = (list, tuple, set, frozenset, range)
 
 
 class Pair(NamedTuple):
-    """Labels and their scores [n_rows, any width], and how messages call each."""
+    """Labels and their scores [n_rows, any width], with names for messages."""
 
     labels: Any
     scores: Any
@@ -27,9 +27,9 @@ class Pair(NamedTuple):
 
 
 def as_list(rows: Any) -> Any:
-    """Return rows in another container as a list: an array of objects, a column of a data set, the values of a dict.
+    """Convert other containers of rows to a list: an array of objects, a column of a data set, a dict's values.
 
-    Anything else is returned as it is.
+    Anything else is returned unchanged.
     """
     if isinstance(rows, np.ndarray):
         is_list = rows.dtype == np.object_ and rows.ndim == 1
@@ -41,11 +41,11 @@ def as_list(rows: Any) -> Any:
 
 
 def find_pair(values: Any, name: str) -> Pair | None:
-    """Find out which of two arrays has the labels and which their scores, if the values are such a pair.
+    """Find out which of two arrays has the labels and which the scores, if the values are such a pair.
 
-    The tuple that ``torch.topk`` returns names its parts; of others the one with integers has the labels. Where both
-    have integers, arrays of numpy are labels and scores in this order. Rows of (label, score), or of {label: score},
-    are such a pair too.
+    The tuple that ``torch.topk`` returns names its parts; otherwise the array of integers has the labels. If
+    both have integers, numpy arrays are labels and scores in this order. Rows of (label, score), or of {label:
+    score}, are such a pair too.
     """
     if (parts := _split_scored(values)) is not None:
         return Pair(*parts, name, name)
@@ -116,7 +116,7 @@ def join_lists(pair: Pair) -> Csr | None:
 
 
 def is_pair(values: Any, name: str) -> bool:
-    """Return whether values are labels and their scores, and not two matrices of scores."""
+    """Return whether values are labels and their scores, rather than two matrices of scores."""
     are_arrays = isinstance(values, (tuple, list)) and all(len(_shape(value)) == 2 for value in values)
     return are_arrays and find_pair(values, name) is not None and any(_is_integer(value) for value in values)
 
@@ -124,9 +124,8 @@ def is_pair(values: Any, name: str) -> bool:
 def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) -> Csr | None:
     """Take lists of labels, one per row, if the rows are such lists: sets, arrays or tensors too.
 
-    As scores they fall along each row. Rows of integers are the ids of labels where they have different lengths, or
-    another one than `n_labels`; else they are a dense matrix. -1 is padding. No rows at all, and rows that are all
-    empty, are lists too.
+    As scores they fall along each row. Rows of integers are label ids if their lengths differ, or differ from
+    `n_labels`; otherwise they are a dense matrix. -1 is padding. An empty list and empty rows are lists too.
     """
     if not isinstance(rows, (list, tuple)):
         return None
@@ -155,7 +154,7 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) 
 
 
 def refuse_sets(rows: Any, name: str) -> None:
-    """Refuse predictions that are sets of several labels, as these have no order."""
+    """Refuse predictions that are sets of several labels, since sets have no order."""
     row = next((i for i, row in enumerate(rows) if isinstance(row, (set, frozenset)) and len(row) > 1), None)
     if row is not None:
         raise DataError(
@@ -165,7 +164,7 @@ def refuse_sets(rows: Any, name: str) -> None:
 
 
 def as_ids(labels: AnyArray, name: str) -> AnyArray:
-    """Return ids of labels of any shape as integers; those of a float type must be whole."""
+    """Return label ids of any shape as integers; floats must be whole."""
     if labels.dtype.kind in "iu":
         return labels
     ids = labels.astype(np.int64)
@@ -175,7 +174,7 @@ def as_ids(labels: AnyArray, name: str) -> AnyArray:
 
 
 def _concatenate(rows: Any, name: str) -> AnyArray | None:
-    """Return the labels of all rows [n_entries], or None where a row is no list of single values."""
+    """Return the labels of all rows [n_entries], or None if a row is not a list of scalars."""
     try:
         if all(isinstance(row, _ROW_TYPES) for row in rows):
             arrays = [np.array(list(chain.from_iterable(rows)))]
@@ -190,7 +189,7 @@ def _concatenate(rows: Any, name: str) -> AnyArray | None:
 
 
 def _is_integer(values: Any) -> bool:
-    """Return whether an array of any library has integers."""
+    """Return whether an array of any library holds integers."""
     try:
         dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
     except ValueError:  # rows of different lengths
@@ -202,5 +201,5 @@ def _is_integer(values: Any) -> bool:
 def _shape(values: Any) -> tuple[int, ...]:
     try:
         return tuple(getattr(values, "shape", ()))
-    except RuntimeError:  # a nested tensor has none
+    except RuntimeError:  # a nested tensor has no shape
         return ()

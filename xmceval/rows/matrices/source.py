@@ -40,29 +40,29 @@ from xmceval.rows.readings import (
 from xmceval.rows.repairs import unrepaired
 from xmceval.rows.sources import shards_of
 
-BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+BLOCK_ENTRIES = 1 << 17  # entries per block, which then stays in the processor's cache
 AS_MATRIX = "lists of equal length, read as a dense matrix"
 RANKED = "ids of labels without scores, the best first"
 
-BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
+BLOCK_ROWS = 1 << 15  # rows per block, so that nearly empty rows do not make long blocks
 
 
 @dataclass
 class MatrixRows(StoredRows):
-    """Some rows of one piece of a matrix."""
+    """A slice of rows of one piece of a matrix."""
 
     name: str  # the name of the matrix in messages
     piece: Matrix
-    start: int  # rows of the piece
+    start: int  # range of rows in the piece
     n_rows: int
-    row: int  # the number of the first of them in the matrix
-    depth: int | None = None  # how many labels are selected per row, where the piece is dense and not all are needed
-    # returns how messages name the entries of a label in a row of the matrix, where these have names
+    row: int  # the number of the first row in the matrix
+    depth: int | None = None  # labels to select per row, if the piece is dense and not all are needed
+    # names the entries of a label in a row of the matrix for messages, if they have names
     names: Callable[[int, int], EntryNames] | None = None
 
     @property
     def n_columns(self) -> int | None:
-        """The number of columns of dense rows, None of others."""
+        """The number of columns of dense rows; None for other rows."""
         return int(self.piece.values.shape[1]) if isinstance(self.piece, Dense) else None
 
     def split(self, n_rows: int) -> tuple[MatrixRows, MatrixRows]:
@@ -83,7 +83,7 @@ class MatrixRows(StoredRows):
         return super().entry_names(row, label) if self.names is None else self.names(self.row + row, label)
 
     def lowest_labels(self, n_rows: int) -> Int64 | None:
-        """Return the label with the lowest score of each of the first rows, of dense ones that are selected."""
+        """Return the label with the lowest score in each of the first rows, for dense rows with a selection."""
         if self.depth is None or not isinstance(self.piece, Dense):
             return None
         return lowest_labels(self.piece.values, slice(self.start, self.start + min(n_rows, self.n_rows)))
@@ -106,25 +106,25 @@ class MatrixSource:
 
     name: str  # the name of the matrix in messages
     n_rows: int  # the number of rows
-    n_labels: int | None  # the number of labels, where the matrix has one
-    # the rows in order, in memory or as pieces of files that are read anew for each pass
+    n_labels: int | None  # the number of labels, if the matrix defines it
+    # the rows in order, in memory or as pieces of files that are reread for each pass
     pieces: Sequence[Matrix] | FilePieces
-    is_exact: bool = True  # whether `n_labels` can only be the number of labels
+    is_exact: bool = True  # whether `n_labels` must be the number of labels
     warnings: list[str] = field(default_factory=list)  # warnings from reading
-    dtype: np.dtype[Any] | None = None  # the type in which the values are stored
+    dtype: np.dtype[Any] | None = None  # the type of the stored values
     is_dense: bool = False  # whether the pieces are dense scores
-    depth: int | None = None  # how many labels are selected per row of them, where all metrics are at cutoffs
-    reading: str = ""  # what the matrix was read as, and on what evidence
-    may_be_ids: bool = False  # whether it is of lists of equal length, which may have been ids of labels
-    may_be_scores: bool = False  # whether it is of ids of labels, as many as there are, which may have been scores
-    is_ranked: bool = False  # whether it is of labels without scores, whose order alone ranks them
-    first_row: int = 0  # the number of the first row of `pieces`, where those before it are left out
-    # returns how messages name the entries of a label in a row, where these have names
+    depth: int | None = None  # labels to select per dense row, if all metrics are at cutoffs
+    reading: str = ""  # how the matrix was read, and on what evidence
+    may_be_ids: bool = False  # whether equally long lists were read as a matrix, but may be label ids
+    may_be_scores: bool = False  # whether rankings of all labels were read as ids, but may be scores
+    is_ranked: bool = False  # whether it has labels without scores, ranked only by their order
+    first_row: int = 0  # the number of the first row of `pieces`, if earlier rows are skipped
+    # names the entries of a label in a row for messages, if they have names
     names: Callable[[int, int], EntryNames] | None = None
 
     @property
     def were_ids(self) -> bool | None:
-        """Whether predictions show that whole numbers of others are ids of labels, or scores; None if they do not."""
+        """Whether predictions show that whole numbers elsewhere are label ids or scores; None if unclear."""
         return False if self.is_dense else True if self.may_be_scores else None
 
     @property
@@ -133,13 +133,13 @@ class MatrixSource:
         return isinstance(self.pieces, Sequence) or self.pieces.can_start
 
     def starting_at(self, row: int) -> MatrixSource:
-        """Return the same source, read from a row on."""
+        """Return the same source, starting at a row."""
         if isinstance(self.pieces, Sequence):
             return self.sliced(row, self.n_rows)
         return replace(self, pieces=replace(self.pieces, first_row=row), first_row=row)
 
     def sliced(self, start: int, stop: int) -> MatrixSource:
-        """Return some rows of a matrix in memory, under their own numbers."""
+        """Return a slice of rows of a matrix in memory, keeping their numbers."""
         if not isinstance(self.pieces, Sequence):
             raise TypeError(f"{self.name}: is not in memory")
         sliced, row = list[Matrix](), 0
@@ -152,12 +152,12 @@ class MatrixSource:
 
     @property
     def n_bytes(self) -> int:
-        """The memory of a matrix in memory."""
+        """The size in bytes of a matrix in memory."""
         arrays = (array for piece in self.pieces for array in vars(piece).values() if hasattr(array, "shape"))
         return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
 
     def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
-        """Return the same matrix in memory with rows, and columns of a dense one, in another order."""
+        """Return the same matrix in memory with its rows, and the columns if dense, in another order."""
         pieces: Sequence[Matrix] = list(self.pieces)
         if columns is not None:
             pieces = [
@@ -166,15 +166,15 @@ class MatrixSource:
         return replace(self, pieces=pieces if rows is None else [take_rows(pieces, rows)])
 
     def files(self) -> tuple[Path, ...]:
-        """Return the files that the pieces are read from; none where they are in memory."""
+        """Return the files that the pieces are read from; none for pieces in memory."""
         return () if isinstance(self.pieces, Sequence) else self.pieces.files
 
     def selecting(self, depth: int) -> MatrixSource:
-        """Return dense scores such that only the `depth` best labels per row are selected, at least 2; others as is."""
+        """Return dense scores with a selection of the `depth` best labels (at least 2) per row."""
         return replace(self, depth=depth) if self.is_dense else self
 
     def whole_block(self, first_row: int = 0, prefix: str = "") -> Block | None:
-        """Return all rows as one block, shifted as `Block.shifted` says; None without any, or where it is large."""
+        """Return all rows as one block, shifted as by `Block.shifted`; None if there are none, or too many."""
         if not isinstance(self.pieces, Sequence) or len(self.pieces) != 1 or not self.n_rows:
             return None
         [piece] = self.pieces
@@ -186,7 +186,7 @@ class MatrixSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
 
-        Those of dense matrices that are read where they are, without a copy, have many more entries.
+        Blocks of dense matrices that are read without a copy have many more entries.
         """
         first_row = self.first_row
         for piece in self.pieces:
@@ -198,7 +198,7 @@ class MatrixSource:
             first_row += n_rows
 
     def _stop_block(self, piece: Matrix, start: int, n_rows: int) -> int:
-        """Return the row of a piece that ends the block from `start` on."""
+        """Return the row of a piece where the block from `start` on ends."""
         n_entries = BLOCK_ENTRIES
         if isinstance(piece, Dense):
             n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=self.depth is not None)
@@ -206,12 +206,12 @@ class MatrixSource:
 
 
 def is_sparse(matrix: Any) -> bool:
-    """Whether it is a sparse matrix, of scipy or with the same attributes."""
-    return hasattr(matrix, "tocsr")  # not `nnz`, which reads arrays that are not checked yet
+    """Return whether it is a sparse matrix, of scipy or with the same attributes."""
+    return hasattr(matrix, "tocsr")  # not `nnz`, which reads unchecked arrays
 
 
 def count_columns(y_score: Any) -> int | None:
-    """Return the number of labels of predictions in memory; 0 of a pair, None where it is not known before reading."""
+    """Return the number of labels of predictions in memory; 0 for a pair, None if unknown before reading."""
     if is_sparse(y_score):
         return int(y_score.shape[1]) if len(y_score.shape) == 2 else None
     if isinstance(y_score, np.ndarray):
@@ -229,10 +229,10 @@ def as_truth(
 ) -> MatrixSource:
     """Wrap a truth matrix.
 
-    Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
-    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
-    tensor. Lists of equal length are ids where they are another number than `n_labels`, or than the `n_columns` of the
-    predictions, which they can be ids of.
+    Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any
+    library that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors,
+    or as a nested tensor. Lists of equal length are ids if their length differs from `n_labels`, or from the
+    `n_columns` of the predictions, of which they can be ids.
     """
     y_true = _take_sparse(y_true, name, are_scores=False)
     if isinstance(y_true, MatrixSource):
@@ -312,7 +312,7 @@ def _wrap_pair(pair: Pair) -> MatrixSource:
 
 
 def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
-    """Wrap a sparse matrix or tensor; return anything else with its rows in a list or array."""
+    """Wrap a sparse matrix or tensor; return anything else as a list or array of rows."""
     dtype = None
     if not is_sparse(matrix):
         matrix = as_list(matrix)
@@ -332,9 +332,9 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
 def open_pair(
     y_true: Any, y_score: Any, n_labels: int | None = None, *, are_all_ids: bool | None = None
 ) -> tuple[MatrixSource, MatrixSource] | None:
-    """Open arrays or sparse matrices as truth and predictions; None where something may name their rows or labels.
+    """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` and `are_all_ids` are what the caller or earlier batches have shown; see `as_scores`.
+    `n_labels` and `are_all_ids` are known from the caller or earlier batches; see `as_scores`.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None
@@ -347,7 +347,7 @@ def open_pair(
 
 
 def check_pair(truth: Source, scores: MatrixSource) -> None:
-    """Refuse predictions in memory that show another reading of them or of the truth, or doubt how both were read."""
+    """Refuse predictions in memory if they, or the truth, were probably misread."""
     hint = hint_at_lists(truth)
     if hint and scores.is_exact and scores.n_labels != truth.n_labels:
         raise DataError(
@@ -357,7 +357,7 @@ def check_pair(truth: Source, scores: MatrixSource) -> None:
     check_triples(truth, scores)
     may_be_ids = all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in scores.pieces)
     in_memory = list[MatrixSource]()
-    if scores.is_ranked or may_be_ids:  # seldom
+    if scores.is_ranked or may_be_ids:  # rare
         in_memory = [matrix for matrix in find_matrices(truth) if isinstance(matrix.pieces, Sequence)]
     if not in_memory:
         return
@@ -384,7 +384,7 @@ def check_pair(truth: Source, scores: MatrixSource) -> None:
 
 
 def check_triples(truth: Source, scores: Source) -> None:
-    """Refuse matrices of three labels that may be lines of a row, a label and a value."""
+    """Refuse matrices of three labels that may be lines of row, label and value."""
     for matrix in find_matrices(truth) if scores.n_labels == 3 else ():
         sources = [source for source in (matrix, unrepaired(scores)) if isinstance(source, MatrixSource)]
         pieces = [next(iter(source.pieces), None) for source in sources if source.n_labels == 3]
@@ -398,13 +398,13 @@ def check_triples(truth: Source, scores: Source) -> None:
 
 
 def hint_at_lists(truth: Source) -> str:
-    """Return a hint for the message on a wrong number of labels, where lists of their ids were read as a matrix."""
+    """Return a hint for a wrong number of labels, if lists of label ids were read as a matrix."""
     may_be_ids = any(matrix.may_be_ids for matrix in find_matrices(truth))
     return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if may_be_ids else ""
 
 
 def check_narrow(scores: Source, what: str) -> None:
-    """Refuse scores that cannot be compared with a threshold, or across rows, because float64 would round them."""
+    """Refuse scores that float64 would round where they are compared with a threshold, or across rows."""
     for matrix in find_matrices(scores):
         for piece in matrix.pieces if matrix.dtype is not None and may_be_wide(matrix.dtype) else ():
             cells: Any = piece
@@ -420,7 +420,7 @@ def check_narrow(scores: Source, what: str) -> None:
 
 
 def find_matrices(source: Source) -> list[MatrixSource]:
-    """Return the matrices of a source or of its shards, without those that are read in another way."""
+    """Return the matrices in a source or its shards, ignoring other kinds of sources."""
     if isinstance(source, MatrixSource):
         return [source]
     return [matrix for shard in shards_of(source) if isinstance(matrix := unrepaired(shard), MatrixSource)]

@@ -11,21 +11,22 @@ from xmceval.errors import DataError, counted
 from xmceval.rows.block import AnyArray, Int64, read_only
 from xmceval.rows.matrices.storage import as_plain
 
-PARTS = {  # the arrays of each storage that may be masked
+PARTS = {  # the arrays of each format that may be masked
     **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),
     "coo": ("data", "row", "col"),
     "dia": ("data", "offsets"),
 }
 _CONTRADICTION = "its arrays in {0.format} form do not describe a matrix of shape {0.shape}"
-MANY_ROWS = 1 << 27  # an indptr of 1 GiB, which a wrong shape alone does not make us allocate
+MANY_ROWS = 1 << 27  # an indptr of 1 GiB, too large to allocate because of a wrong shape alone
 
 
 def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with duplicates too.
+    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, including duplicates.
 
-    Arrays are checked, because scipy's conversions read and write wherever a wrong length or row says; columns are not.
+    Arrays are checked, since scipy's conversions access invalid memory given wrong lengths or rows; columns are
+    not checked.
     """
-    scipy_sparse = sys.modules.get("scipy.sparse")  # which is loaded already if this is one of its matrices
+    scipy_sparse = sys.modules.get("scipy.sparse")  # already loaded if this is one of its matrices
     if scipy_sparse is None or not scipy_sparse.issparse(matrix):
         matrix = matrix.tocsr()
     if matrix.ndim != 2:
@@ -43,12 +44,12 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
         raise DataError(f"{name}: {_CONTRADICTION.format(matrix)}") from error
     check_indptr(csr.indptr, min(csr.indices.size, csr.data.size), matrix.shape[0], name)
-    n_stored = int(csr.indptr[-1])  # scipy's matrices may have room for more entries
+    n_stored = int(csr.indptr[-1])  # scipy's arrays may have room for more entries
     return np.asarray(csr.indptr), np.asarray(csr.indices)[:n_stored], np.asarray(csr.data)[:n_stored]
 
 
 def check_indptr(indptr: AnyArray, n_stored: int, n_rows: int, name: str, *, noun: str = "row") -> None:
-    """Refuse an indptr that does not divide the stored entries among the rows, or the columns of CSC."""
+    """Refuse an indptr that does not partition the stored entries into rows, or columns for CSC."""
     ends = indptr.size == n_rows + 1 and indptr[0] == 0 and indptr[-1] <= n_stored
     if not ends or (indptr[1:] < indptr[:-1]).any():
         raise indptr_error(name, n_rows, n_stored, noun)
@@ -69,7 +70,7 @@ def _check_arrays(matrix: Any, name: str) -> None:
     for part in PARTS.get(storage, ()):
         if isinstance(array := getattr(matrix, part), np.ma.MaskedArray):
             as_plain(array, f"{name}.{part}")  # refuses masked cells
-    if storage in {"coo", "csc", "dia", "dok"}:  # whose indptr is still to be made
+    if storage in {"coo", "csc", "dia", "dok"}:  # indptr does not exist yet
         n_stored = len(matrix.keys()) if storage == "dok" else matrix.data.size
         if n_rows > max(MANY_ROWS, 16 * n_stored):
             raise DataError(
@@ -84,7 +85,7 @@ def _check_arrays(matrix: Any, name: str) -> None:
 
 
 def _fit_together(matrix: Any, storage: str) -> bool:
-    """Whether the arrays of a matrix have the dimensions, types and lengths of its storage."""
+    """Return whether the arrays of a matrix have the dimensions, types and lengths of its format."""
     n_rows, n_columns = matrix.shape
     match storage:
         case "csr" | "csc":
@@ -112,7 +113,7 @@ def _are_indices(array: AnyArray) -> bool:
 
 
 def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
-    """Refuse stored entries, given by their rows, outside of the matrix."""
+    """Refuse stored entries with rows outside the matrix."""
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
         row = int(rows.min() if rows.min() < 0 else rows.max())
         raise DataError(f"{name}: has {counted(n_rows, 'row')}, but a stored entry is in row {row}")
@@ -120,7 +121,7 @@ def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
 
 def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
-    starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of entries of one row
+    starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of entries in one row
     rows = coo.row[starts]
     _check_rows(rows, coo.shape[0], name)
     if (rows[1:] > rows[:-1]).all():
@@ -128,7 +129,7 @@ def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
         lengths[1:][rows] = np.diff(starts, append=coo.row.size)
         return np.cumsum(lengths, out=lengths), coo.col, coo.data
     csr = coo.tocsr()
-    if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
+    if csr.nnz == coo.nnz:  # otherwise scipy has summed duplicates
         return csr.indptr, csr.indices, csr.data
     return coo_to_csr(name, coo.row, coo.col, coo.data, coo.shape[0])
 
@@ -136,7 +137,7 @@ def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
 def csc_to_csr(
     name: str, indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int]
 ) -> tuple[Int64, AnyArray, AnyArray]:
-    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given those of the columns of a CSC matrix."""
+    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, given the arrays of a CSC matrix."""
     ends = indptr.astype(np.int64)
     lengths = ends[1:] - ends[:-1]
     if lengths.size != shape[1] or np.any(lengths < 0) or indptr[:1].tolist() != [0] or indptr[-1] > indices.size:
@@ -147,7 +148,7 @@ def csc_to_csr(
 
 
 def early_end_error(name: str, end: int, n_stored: int) -> DataError:
-    """Return the error for an indptr that leaves out the last stored entries; in memory scipy's matrices have such."""
+    """Return the error for an indptr that ends before the last stored entry, which scipy allows in memory."""
     return DataError(
         f"{name}: its indptr ends at {end:,}, but there are {counted(n_stored, 'stored entry')} "
         "(hint: call its prune() before scipy.sparse.save_npz)"
@@ -157,7 +158,7 @@ def early_end_error(name: str, end: int, n_stored: int) -> DataError:
 def coo_to_csr(
     name: str, rows: AnyArray, columns: AnyArray, values: AnyArray, n_rows: int
 ) -> tuple[Int64, AnyArray, AnyArray]:
-    """Return indptr [n_rows + 1], indices and values [n_stored] of rows from the entries [n_stored] of a COO matrix."""
+    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, given the entries of a COO matrix."""
     from xmceval.kernels.rows.repairs import count_entries, order_entries
 
     if not rows.size == columns.size == values.size:

@@ -1,4 +1,4 @@
-"""Storage of matrices as CSR or padded lists, from which rows are copied out as CSR."""
+"""Matrices stored as CSR or padded lists, from which rows are copied as CSR."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from xmceval.kernels.rows.checks import NOT_NOTICED, notice
 from xmceval.kernels.rows.dense import find_true_bytes, find_true_long_words, find_true_words
 from xmceval.rows.block import AnyArray, Float64, Int64, Rows, Scratch, SortedRows, read_only
 
-LARGEST_WHOLE = 2.0**53  # from here on, float64 does not tell all whole numbers apart
+LARGEST_WHOLE = 2.0**53  # from here on, float64 cannot represent all whole numbers
 
-MASKED = -3.38e38  # the scores of masked labels may be as low, the lowest of 32-bit or 64-bit floats
+MASKED = -3.38e38  # masked labels may have scores this low: the lowest 32-bit or 64-bit float
 
 BY_NAME = " (hint: labels by name are {row: {name: value}} in memory, or files with labels=FILE)"
 
-# What finds true cells, and as what it sees them, by their size.
+# Kernels that find true cells, and the types they view cells as, by item size.
 FINDERS: Mapping[int, tuple[Any, Any]] = MappingProxyType(
     {1: (find_true_bytes, np.uint8), 4: (find_true_words, np.uint32), 8: (find_true_long_words, np.uint64)}
 )
 
-BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy lacks this type; only its name is needed
 
 
 def as_plain(values: Any, name: str) -> NDArray[Any]:
-    """Return values as a plain numpy array; masked cells are refused, since they would count."""
+    """Return values as a plain numpy array; refuse masked cells, which would count."""
     if isinstance(values, np.ma.MaskedArray):
         n_masked = int(np.count_nonzero(values.mask))
         if n_masked:
@@ -48,7 +48,7 @@ def as_plain(values: Any, name: str) -> NDArray[Any]:
 
 @cache
 def name_of(dtype: np.dtype[Any]) -> str:
-    """Return the name of a type; numpy takes longer to write it than to add up a small batch."""
+    """Return the name of a type, cached since numpy computes it slowly."""
     return "bfloat16" if dtype == BFLOAT16 else str(dtype)
 
 
@@ -61,7 +61,7 @@ def check_dtype(dtype: np.dtype[Any], name: str) -> None:
 
 @dataclass(frozen=True)
 class BFloat16Matrix:
-    """A matrix of bfloat16 numbers, the upper halves of float32 ones; its rows become float32 when they are sliced."""
+    """A matrix of bfloat16 numbers, the upper halves of float32; slices of rows become float32."""
 
     bits: AnyArray  # uint16 array [n_rows, n_columns]
     dtype = BFLOAT16
@@ -72,22 +72,22 @@ class BFloat16Matrix:
         return self.bits.shape
 
     def __getitem__(self, rows: slice) -> AnyArray:
-        """Return some rows."""
+        """Return a slice of rows."""
         return self.widen(self.bits[rows])
 
     @staticmethod
     def widen(bits: AnyArray) -> AnyArray:
-        """Return numbers of any shape as float32, given their upper halves as uint16."""
+        """Convert the upper halves, uint16 of any shape, to float32 numbers."""
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 class Matrix(ABC):
-    """Some rows of a matrix, in any storage, that can be copied out as CSR."""
+    """Rows of a matrix, in any format, that can be copied as CSR."""
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """Rows, and entries of each, where all have as many."""
+        """The number of rows, and of entries per row if it is constant."""
 
     @property
     def n_rows(self) -> int:
@@ -104,16 +104,16 @@ class Matrix(ABC):
 
     @abstractmethod
     def sliced(self, start: int, stop: int) -> Matrix:
-        """Return some rows, which share the memory of this where they are in memory."""
+        """Return a slice of rows, sharing memory if possible."""
 
 
 @dataclass(frozen=True)
 class FilePieces:
-    """The rows of files as pieces of a matrix, which are read anew for each pass."""
+    """The rows of files as pieces of a matrix, which are reread for each pass."""
 
     files: tuple[Path, ...]
-    read: Callable[[int], Iterator[Matrix]]  # yields the pieces in order, from a row on
-    # returns whether reading can begin at any row; None where it cannot
+    read: Callable[[int], Iterator[Matrix]]  # yields the pieces in order, starting at a row
+    # returns whether reading can begin at any row; None if never
     starts_anywhere: Callable[[], bool] | None = None
     first_row: int = 0
 
@@ -128,7 +128,7 @@ class FilePieces:
 
 @dataclass(frozen=True)
 class Csr(Matrix):
-    """The three arrays of a CSR matrix, or of some of its rows."""
+    """The three arrays of a CSR matrix, or of a slice of its rows."""
 
     indptr: AnyArray
     indices: AnyArray
@@ -137,7 +137,7 @@ class Csr(Matrix):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows only, as they have different lengths."""
+        """The number of rows only, since their lengths differ."""
         return (self.indptr.size - 1,)
 
     def stop_after(self, start: int, n_entries: int) -> int:
@@ -158,12 +158,12 @@ class Csr(Matrix):
         return notice_order(rows)
 
     def list_starts(self) -> tuple[AnyArray, AnyArray]:
-        """Return the first label of each row that has any, and the lengths of all rows."""
+        """Return the first label of each non-empty row, and the lengths of all rows."""
         lengths = np.diff(self.indptr)
         return self.indices[:][self.indptr[:-1][lengths > 0]], lengths
 
     def sliced(self, start: int, stop: int) -> Csr:
-        """Return some rows."""
+        """Return a slice of rows."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         indptr = self.indptr[start : stop + 1] - self.indptr[start]
         return Csr(indptr, self.indices[first:last], self.values[first:last], self.are_scores)
@@ -197,26 +197,26 @@ class PaddedLists(Matrix):
         return self.labels[:, 0], np.count_nonzero(self.labels != -1, axis=1)
 
     def sliced(self, start: int, stop: int) -> PaddedLists:
-        """Return some rows."""
+        """Return a slice of rows."""
         return PaddedLists(self.labels[start:stop], self.scores[start:stop])
 
 
 def notice_order(rows: Rows) -> Rows:
-    """Return rows as sorted ones if labels ascend in each of them, and no value is NaN."""
+    """Return SortedRows if labels ascend in each row and no value is NaN."""
     largest, has_only_ones = notice(*rows)
     return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=has_only_ones)
 
 
 def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
-    """Return arrays for the cells of dense rows, [n_rows, n_labels], that are not 0 in CSR, and their places.
+    """Return CSR arrays for the non-zero cells of dense rows, [n_rows, n_labels], and the cells' positions.
 
-    The places are those in the raveled rows, int64 [n_stored].
+    Positions are indices into the raveled rows, int64 [n_stored].
     """
     dtype, is_in_order = values.dtype, values.flags.c_contiguous
     is_known = is_in_order and dtype.itemsize in FINDERS and dtype.isnative and dtype.kind in "biuf"
     cells = np.ascontiguousarray(values if is_known else values != 0).ravel()
     find, word = FINDERS[cells.dtype.itemsize]
-    is_float = cells.dtype.kind == "f"  # whose highest bit is the sign: -0.0 is 0
+    is_float = cells.dtype.kind == "f"  # ignore the sign bit: -0.0 is 0
     bits, places = word(np.iinfo(word).max >> is_float), scratch.array("places", cells.size, np.int64)
     places = places[: int(find(read_only(cells.view(word)), bits, places))]
     rows = scratch.rows(values.shape[0], places.size)
@@ -225,10 +225,10 @@ def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
 
 
 def comparable(values: AnyArray) -> AnyArray:
-    """Return values, of the same shape, that float64 holds without loss of order.
+    """Return values with the same shape whose order float64 preserves.
 
-    Wide integers and long doubles that float64 would round are replaced by their order within the block, as integers;
-    0 stays 0.
+    Wide integers and long doubles that float64 would round are replaced by their rank within the block, as
+    integers; 0 stays 0.
     """
     if not is_wide(values) or (values.dtype.kind == "f" and np.isnan(values).any()):
         return values
@@ -238,8 +238,8 @@ def comparable(values: AnyArray) -> AnyArray:
 
 
 def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
-    """Round a number to the type that values are stored in, where float64 has more digits: 0.7 is then their 0.7."""
-    if dtype == BFLOAT16:  # 8 significant bits, halfway cases to the even one
+    """Round a number to the type of stored values if it is less precise than float64: 0.7 to their 0.7."""
+    if dtype == BFLOAT16:  # 8 significant bits, ties to even
         with np.errstate(over="ignore"):
             bits = int(np.float32(number).view(np.uint32))
         bits = bits if np.isnan(number) else bits + 0x7FFF + (bits >> 16 & 1)
@@ -256,7 +256,7 @@ def may_be_wide(dtype: np.dtype[Any]) -> bool:
 
 
 def count_rounded(indptr: Int64, values: Float64) -> int:
-    """Return how many rows of CSR have equal scores that may have been different whole numbers, beyond 2^53."""
+    """Count the rows with equal scores that may have been different whole numbers beyond 2^53."""
     if not values.size or max(values.max(), -values.min()) < LARGEST_WHOLE:
         return 0
     large = np.flatnonzero((np.abs(values) >= LARGEST_WHOLE) & (values > MASKED) & (values < np.inf))
@@ -266,14 +266,14 @@ def count_rounded(indptr: Int64, values: Float64) -> int:
 
 
 def is_wide(values: AnyArray) -> bool:
-    """Return whether float64 would round some of the values, an array of any shape."""
+    """Return whether float64 would round any of the values, an array of any shape."""
     if values.dtype.kind in "iu" and may_be_wide(values.dtype):
         return bool(np.max(values, initial=0) > 2**53) or bool(np.min(values, initial=0) < -(2**53))
     return may_be_wide(values.dtype)
 
 
 def take_rows(pieces: Sequence[Matrix], order: Int64) -> Matrix:
-    """Return rows of a matrix in memory in another order; `order` has their numbers."""
+    """Return the rows of a matrix in memory in the given order."""
     if len(pieces) == 1 and not isinstance(pieces[0], Csr):
         only: Any = pieces[0]
         taken: Matrix = replace(

@@ -1,7 +1,7 @@
 """Convert tensors of PyTorch, without importing it, and of libraries that export DLPack, such as JAX.
 
-They are taken without a copy in memory, row by row from another device. The best labels of rows of a tensor on another
-device are selected there, so that only they and what ties with them are copied.
+Tensors in memory are not copied; others are copied row by row. The best labels of rows of a tensor on another
+device are selected there, so that only these and tied labels are copied.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from xmceval.rows.readings import LOOKED_AT, explain_text
 
 Copied = TypeVar("Copied")
 
-DEVICE_ENTRIES = 1 << 22  # per block: what ties in it is copied from the device too
-_IN_MEMORY = frozenset({1, 3})  # DLPack's numbers of the devices that this process can read: the CPU, and pinned memory
+DEVICE_ENTRIES = 1 << 22  # per block: tied labels are also copied from the device
+_IN_MEMORY = frozenset({1, 3})  # DLPack device types that this process can read: CPU and pinned memory
 
 
 def is_tensor(value: Any) -> bool:
-    """Return whether a value is a tensor of PyTorch, which is loaded already if it is."""
+    """Return whether a value is a PyTorch tensor; PyTorch is then already loaded."""
     torch = sys.modules.get("torch")
     tensor = getattr(torch, "Tensor", None)
     return tensor is not None and isinstance(value, tensor)
 
 
 def is_sparse(value: Any) -> bool:
-    """Return whether a value is a sparse tensor, of any layout."""
+    """Return whether a value is a sparse tensor, with any layout."""
     return is_tensor(value) and value.layout != sys.modules["torch"].strided
 
 
 def unnested(value: Any) -> Any:
-    """Return the rows of a nested tensor, of any layout, as a list; anything else as it is."""
+    """Return the rows of a nested tensor, with any layout, as a list; return anything else unchanged."""
     return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
 
 
 @dataclass(frozen=True)
 class RemoteMatrix:
-    """A matrix of another library on a device; its rows are copied from there when it is sliced."""
+    """A matrix of another library on a device; slicing copies rows from there."""
 
     array: Any
     name: str
@@ -56,14 +56,14 @@ class RemoteMatrix:
         return tuple(map(int, self.array.shape))
 
     def __getitem__(self, rows: slice) -> AnyArray:
-        """Copy some rows into memory."""
+        """Copy a slice of rows into memory."""
         return _from_device(self.array[rows], self.name)[:]
 
 
 def as_values(values: Any, name: str) -> Any:
     """Take a matrix of numbers [n_rows, n_columns], without a copy where possible.
 
-    Its rows become an array of numpy when they are sliced; those on another device are copied then.
+    Slices of its rows are numpy arrays; from another device, slicing copies.
     """
     taken: Any
     if is_tensor(values) and not is_in_memory(values) and values.dim() == 2:
@@ -86,7 +86,7 @@ def as_values(values: Any, name: str) -> Any:
 
 
 def as_array(values: Any, name: str) -> AnyArray:
-    """Take an array of any shape and dtype into memory, as it is; bfloat16 becomes float32."""
+    """Take an array of any shape and dtype into memory unchanged, except that bfloat16 becomes float32."""
     if is_sparse(values):
         raise DataError(f"{name}: is a sparse tensor, which is not read here (hint: pass its to_dense())")
     taken = _from_device(values, name)
@@ -94,14 +94,14 @@ def as_array(values: Any, name: str) -> AnyArray:
 
 
 def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
-    """Take a sparse tensor as a matrix of scipy, with every stored entry; also return the type of its values."""
+    """Convert a sparse tensor to a scipy matrix with every stored entry; also return the type of its values."""
     import scipy.sparse as sp
 
     torch = sys.modules["torch"]
     tensor, shape = _plain(tensor, name), tuple(map(int, tensor.shape))
     if tensor.dim() != 2 or (tensor.layout == torch.sparse_coo and tensor.dense_dim()):
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got a sparse tensor of shape {shape}")
-    # Arrays are set afterwards, as the constructors of scipy would copy ids of 64 bits.
+    # Arrays are set afterwards, since scipy's constructors would copy 64-bit indices.
     if tensor.layout != torch.sparse_coo:
         by_row = tensor.layout in {torch.sparse_csr, torch.sparse_bsr}
         indptr = tensor.crow_indices() if by_row else tensor.ccol_indices()
@@ -114,7 +114,7 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
             matrix = (sp.csr_matrix if by_row else sp.csc_matrix)(shape, dtype=numbers.dtype)
             matrix.data, matrix.indices, matrix.indptr = numbers, ids, ends
             return matrix, dtype
-        try:  # compressed blocks, whose indices are checked here
+        try:  # compressed blocks, with indices that are checked here
             tensor = torch.sparse_compressed_tensor(
                 indptr, indices, tensor.values(), tensor.shape, layout=tensor.layout, check_invariants=True
             ).to_sparse()
@@ -123,7 +123,7 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     places, (numbers, dtype) = as_array(tensor._indices(), name), _read_stored(tensor._values(), name)
     matrix = sp.coo_matrix(shape, dtype=numbers.dtype)
     matrix.data = numbers
-    if hasattr(matrix, "coords"):  # of scipy since 1.13, whose `row` and `col` would copy ids of 64 bits
+    if hasattr(matrix, "coords"):  # scipy 1.13 or later, where `row` and `col` would copy 64-bit indices
         matrix.coords = places[0], places[1]
     else:
         matrix.row, matrix.col = places
@@ -131,7 +131,7 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
 
 
 def _read_stored(values: Any, name: str) -> tuple[AnyArray, np.dtype[Any]]:
-    """Return stored values in a type that scipy's matrices can have, and their own type."""
+    """Return stored values in a type that scipy supports, and their original type."""
     numbers = _read(values, name)
     stored = numbers[:]
     return stored.astype(np.float32) if stored.dtype == np.float16 else stored, numbers.dtype
@@ -143,10 +143,10 @@ def is_in_memory(tensor: Any) -> bool:
 
 
 class DeviceMatrix(RemoteMatrix):
-    """A tensor of PyTorch on a device, which selects labels there."""
+    """A PyTorch tensor on a device, which selects labels there."""
 
     def lowest_labels(self, rows: slice) -> Int64:
-        """Return the label with the lowest score of each row that is not -inf, found on the device."""
+        """Return the label with the lowest score above -inf in each row, computed on the device."""
 
         def find() -> Any:
             part = self.array[rows].float()
@@ -192,7 +192,7 @@ _NO_ROWS = Rows(np.zeros(1, dtype=np.int64), _NO_NUMBERS, np.zeros(0))
 
 
 def _plain(tensor: Any, name: str) -> Any:
-    """Return a tensor of real numbers without its history."""
+    """Detach a tensor of real numbers."""
     if tensor.device.type == "meta":
         raise DataError(f"{name}: is a tensor on the meta device, which has no values (hint: pass the real tensor)")
     if tensor.is_complex():
@@ -217,7 +217,7 @@ def _read(tensor: Any, name: str) -> AnyArray | BFloat16Matrix:
 
 
 def _on_device(tensor: Any, name: str, call: Callable[[], Copied]) -> Copied:
-    """Call a function, and report any failure on a device as an error of the input."""
+    """Call a function, and report a failure on the device as an error of the input."""
     try:
         return call()
     except (RuntimeError, TypeError) as error:
@@ -233,7 +233,7 @@ def _is_remote(values: Any) -> bool:
 
 
 def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
-    """Take an array of another library, or what numpy makes an array of."""
+    """Take an array of another library, or any array-like."""
     if isinstance(values, np.ndarray):
         return _with_known_dtype(as_plain(values, name))
     if is_tensor(values):
@@ -250,7 +250,7 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     elif hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError):  # a type that numpy lacks, or memory that is read-only
+        except (BufferError, RuntimeError, TypeError):  # a type that numpy lacks, or read-only memory
             pass
     try:
         return _with_known_dtype(as_plain(values, name))
@@ -268,7 +268,7 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
 
 
 def _with_known_dtype(array: AnyArray) -> AnyArray | BFloat16Matrix:
-    """Take the number types that JAX adds to numpy: bfloat16 by its bits, and smaller ones as float32."""
+    """Convert the types that JAX adds to numpy: bfloat16 by its bits, and smaller floats to float32."""
     if array.dtype.kind != "V" or array.dtype.names is not None:
         return array
     if array.dtype.name == "bfloat16":

@@ -1,4 +1,4 @@
-"""Track the progress of long work, which a terminal's progress bar polls."""
+"""Track the progress of long work, for a progress bar that polls it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ T = TypeVar("T")
 
 Add = Callable[[int], None]
 
-# By the object that does the work: its name, its size, and how much of it is done.
+# By the object that does the work: its name, its total, and a function that returns the part done.
 _works: WeakKeyDictionary[Any, tuple[str, int, Callable[[Any], int]]] = WeakKeyDictionary()
 _series: list[_Series] = []
 
 
 def watch_work(worker: object, name: str, total: int, done: Callable[[Any], int]) -> None:
-    """Let `done(worker)` be asked how much of a total is done, until the worker is gone or closed."""
+    """Register `done(worker)`, which returns the part of a total done, until the worker is gone or closed."""
     _works[worker] = name, total, done
 
 
 @contextmanager
 def phase(name: str, total: int | None) -> Iterator[Add]:
-    """Yield a function to call with the number of rows or other units done."""
+    """Yield a function to call with the number of finished rows or other units."""
     counter = _Counter()
     if total:
         watch_work(counter, name, total, attrgetter("done"))
@@ -59,7 +59,7 @@ def measure_progress() -> tuple[str, float, str] | None:
         name, total, done = _works[worker]
         try:
             going_on.append((total, name, done(worker) / total))
-        except (OSError, ValueError):  # a file that is closed
+        except (OSError, ValueError):  # a closed file
             continue
     share = min([share for *_, share in going_on], default=0.0)
     for series in [series for series in _series if series.n > 1][:1]:  # others are within it
@@ -79,7 +79,7 @@ class _Series:
 
 
 class _Counter:
-    """Units of work that are done; threads that add at the same time may lose some, which a bar can bear."""
+    """Finished units of work; concurrent threads may lose some counts, which does not matter for a bar."""
 
     done = 0
 

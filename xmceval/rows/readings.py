@@ -1,8 +1,8 @@
 """Match the rows and labels of different inputs, and decide whether whole numbers are ids or scores.
 
-This is decided here, for every function and command. Rows or labels that both inputs name are joined by name. Where
-only one of them names its own, position counts, unless the names are numbers that say otherwise. Input with two
-readings is refused, with a line to run for each.
+This is decided here, for every function and command. Rows or labels that both inputs name are joined by name.
+If only one input names them, they are joined by position, unless the names are numbers that contradict it.
+Input with two readings is refused, with a line of code for each.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, argument, listed, names_flags
 from xmceval.rows.block import AnyArray, Int64, Rows
 
-SMALL_BATCH = 20  # rows; in fewer, the index of a shuffled batch is a permutation by chance
-LEAST_IDS, FEW_ROWS = 10, 3  # rows; in fewer, grades may be all different, or the same as scores, by chance
-MOST_DIFFERENT = 0.9  # share of the rows whose ids are different numbers; one may appear twice by mistake
-MOST_OF_IDS = 10  # labels that may be columns of ids; where more have whole numbers above 1, these are grades
-USUAL_GRADE = 10  # larger whole numbers are likelier ids
+SMALL_BATCH = 20  # rows; with fewer, the index of a shuffled batch may be a permutation by chance
+LEAST_IDS, FEW_ROWS = 10, 3  # rows; with fewer, grades may be distinct, or equal scores, by chance
+MOST_DIFFERENT = 0.9  # share of rows with distinct ids; some may be repeated by mistake
+MOST_OF_IDS = 10  # labels that may be id columns; if more have whole numbers above 1, these are grades
+USUAL_GRADE = 10  # larger whole numbers are more likely ids
 MOST_NAMED = 3  # names in a message
-EARLIER = "an earlier batch"  # what messages call the labels that it named
-LOOKED_AT, CELLS_LOOKED_AT, FIRST_CELLS = 1000, 1 << 22, 1 << 16  # rows, and cells of them
+EARLIER = "an earlier batch"  # the source of its label names, in messages
+LOOKED_AT, CELLS_LOOKED_AT, FIRST_CELLS = 1000, 1 << 22, 1 << 16  # limits for samples: rows and cells
 NO_CELLS: AnyArray = np.empty((0, 0))
-PADDINGS = -1, -100  # of lists of ids; the second is that of PyTorch's losses
+PADDINGS = -1, -100  # in lists of ids; -100 is used by PyTorch's losses
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """The rows or the labels of an input, in order."""
+    """The rows or labels of an input, in order."""
 
-    source: str  # the input, as messages call it
+    source: str  # the name of the input in messages
     noun: Literal["row", "label"]
-    # the names, if there are any; numbers, also as text, are int64 [n], and consecutive ones a range
+    # the names, if any; numbers, even as text, are int64 [n], or a range if consecutive
     names: Sequence[Any] | Int64 | None = None
     are_text: bool = False  # whether numbers are text in the input
-    code: str = ""  # the expression that is the input as a data frame of pandas, if not its name
+    code: str = ""  # code that gives the input as a pandas data frame, if not its name
     is_file: bool = False
-    column: Any = None  # of rows that a column of ids names: its name, or its place in an array; a list of several
-    is_index: bool = False  # whether an index names labels, of a Series with a value per label
+    column: Any = None  # the id column that names rows: its name, or position in an array; a list if several
+    is_index: bool = False  # whether the index of a Series with a value per label names labels
 
     @classmethod
     def of(cls, source: str, noun: Literal["row", "label"], names: Any) -> Axis:
-        """Take the names in an index, in columns or in any sequence."""
+        """Take the names from an index, columns or any sequence."""
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop))
         words = list(map(_as_name, names))
@@ -64,7 +64,7 @@ class Axis:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether there are no names but 0, 1, 2, ... in this order."""
+        """Whether the only names are 0, 1, 2, ... in this order."""
         return self.names is None or (isinstance(self.names, range) and self.names.start == 0)
 
     @property
@@ -97,7 +97,7 @@ class Axis:
 
     @property
     def unnamed(self) -> str:
-        """A line that leaves the names out."""
+        """A line of code that drops the names."""
         if isinstance(self.column[0] if self.has_columns else self.column, int):
             return f"numpy.delete({self.source}, {self.column}, axis=1)"
         if self.column is not None:
@@ -105,7 +105,7 @@ class Axis:
         return self.after(".reset_index(drop=True)" if self.attribute == "index" else ".to_numpy()")
 
     def after(self, call: str) -> str:
-        """Return a line of Python, or of a shell, that changes the input, for a message."""
+        """Return a line of Python or shell that changes the input, for a message."""
         code = f"{self.code or self.source}{call}"
         return write_frame(code, self.source) if self.is_file and names_flags() else code
 
@@ -118,21 +118,21 @@ def write_frame(code: str, path: str) -> str:
 
 
 def join_frames(codes: Sequence[str]) -> str:
-    """Return the expression that is several data frames as one, given those of each, for a message."""
+    """Return code that concatenates data frames, given the code of each, for a message."""
     name = codes[0].removesuffix("[0]")
     is_list = all(code == f"{name}[{i}]" for i, code in enumerate(codes))
     return f"pandas.concat({name if is_list else '[' + ', '.join(codes) + ']'})"
 
 
 def _as_name(word: Any) -> Any:
-    """Return a name that can be looked up: all NaN are the same, and lists are looked up by their repr."""
+    """Return a hashable name: all NaN are the same, and lists are represented by their repr."""
     if isinstance(word, float) and math.isnan(word):
         return math.nan
     return word if isinstance(word, Hashable) else repr(word)
 
 
 def _as_number(word: Any) -> int | None:
-    """Return the whole number that a name is, or that its text is without a leading zero; None for other names."""
+    """Return a name as a whole number, also from text without a leading zero; None for other names."""
     if isinstance(word, str):
         is_number = word.isascii() and word.isdecimal() and (word == "0" or word[0] != "0") and len(word) < 19
         return int(word) if is_number else None
@@ -143,11 +143,10 @@ def _as_number(word: Any) -> int | None:
 
 
 def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | None:
-    """Return where each row or label of one input is in another, int64 [n]; None where their positions agree.
+    """Return the position in `theirs` of each row or label of `ours`, int64 [n]; None if positions agree.
 
-    `ours` are those of the truth; `theirs` are put into their order. Rows of a batch may have an index that is a
-    permutation by chance. It is an error if both have names, but not the same ones, or if names or positions may be
-    meant.
+    `ours` belong to the truth. Rows of a batch may have an index that is a permutation by chance. It is an
+    error if both have names that differ, or if it is unclear whether names or positions are meant.
     """
     if ours.names is theirs.names or _are_equal(ours.names, theirs.names):
         return None
@@ -169,9 +168,9 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
 
 
 def first_named(known: Axis | None, other: Axis | None, unnamed: str, *, in_batch: bool = False) -> Axis | None:
-    """Return the rows or labels of the first input that names them; another one may not name them in another order.
+    """Return the rows or labels of the first input that names them; refuse another input with another order.
 
-    `unnamed` is the name of the input without names that has these rows or labels in the order of all others.
+    `unnamed` is the name of an input without names, whose order all others must share.
     """
     if other is None or other.is_numbered:
         return known
@@ -183,12 +182,12 @@ def first_named(known: Axis | None, other: Axis | None, unnamed: str, *, in_batc
 
 
 def first_labels(known: Axis | None, labels: Axis | None) -> Axis | None:
-    """Return the labels whose names give the order of others: those that are known, or else these if they have any."""
+    """Return the labels whose names define the order: the known ones, or else these if they have names."""
     return labels if known is None and are_both_named(labels) else known
 
 
 def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
-    """Return the error for two inputs that name rows or labels in different orders, and a third without names."""
+    """Return the error for inputs that name rows or labels in different orders, next to one without names."""
     have = "have" if second.holder.startswith("columns") else "has"
     return DataError(
         f"{second.source}: its {second.holder} {have} the names of {first.source} in another order, and {unnamed} has "
@@ -197,12 +196,12 @@ def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
 
 
 def are_both_named(*axes: Axis | None) -> bool:
-    """Return whether inputs name their rows or labels, so that these are joined by name."""
+    """Return whether both inputs name their rows or labels, so that these are joined by name."""
     return all(axis is not None and not axis.is_numbered for axis in axes)
 
 
 def say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
-    """Return how rows or labels are joined, with the column of ids, or the input whose lack of names decided it."""
+    """Describe how rows or labels are joined, with the id column, or the input whose lack of names decides."""
     has_columns = theirs.column is not None and (ours is None or ours.column is not None)
     if has_columns or are_both_named(ours or theirs, theirs):
         return f"column {theirs.column!r}" if theirs.column is not None else "name"
@@ -221,7 +220,7 @@ def _are_equal(ours: Any, theirs: Any) -> bool:
 
 
 def _order_error(named: Axis, other: Axis) -> AmbiguousError:
-    """Return the error for names that are the numbers of the rows or labels of another input, in another order."""
+    """Return the error for names that are a permutation of another input's row or label numbers."""
     names = f"{named.source}.{named.attribute}"
     ordered = f"sorted({names}{', key=int' if named.are_text else ''})"
     by_name = f".loc[{ordered}]" if named.are_text else ".sort_index()"
@@ -241,7 +240,7 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
 
 
 def _overlap_error(named: Axis, other: Axis) -> AmbiguousError:
-    """Return the error for consecutive numbers, some of them in other places in the other input."""
+    """Return the error for consecutive numbers that are partly at other positions in the other input."""
     names: Any = named.names
     last, goes = len(other.names or ()) - 1, "goes" if named.attribute == "index" else "go"
     select = ".loc[{}:{}]" if named.attribute == "index" else ".loc[:, {}:{}]"
@@ -254,7 +253,7 @@ def _overlap_error(named: Axis, other: Axis) -> AmbiguousError:
 
 
 def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
-    """Return the error for two inputs that name their rows or labels, but not the same ones."""
+    """Return the error for two inputs that name different rows or labels."""
     here, there = theirs.listed, ours.listed
     extra = [name for name in here if name not in set(there)][:MOST_NAMED]
     missing = [name for name in there if name not in set(here)][:MOST_NAMED]
@@ -267,7 +266,7 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     ways, both = list[str](), "" if theirs.column is None else f"{ours.unnamed} and "
     if ours.source == EARLIER:
         ways.append(f"{theirs.source}.reindex(columns=first.columns) with the first batch that has names")
-    elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # as a list of names in a file
+    elif not ours.code and not re.fullmatch(r"\w+(\[\d+\])*", ours.source):  # such as a list of names in a file
         pass
     elif bool(extra) != bool(missing) and (theirs.column is None or isinstance(theirs.column, str)):
         longer, shorter = (theirs, ours) if extra else (ours, theirs)
@@ -283,7 +282,7 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
 
 
 def are_distinct(values: AnyArray) -> bool:
-    """Return whether values [n] are whole numbers or text and all different, as ids of rows are."""
+    """Return whether values [n] are distinct whole numbers or text, like row ids."""
     return is_whole(values) and len(set(values.tolist())) == len(values)
 
 
@@ -301,10 +300,10 @@ def is_text(values: AnyArray) -> bool:
 
 
 def may_be_ids_of_rows(ours: AnyArray, theirs: AnyArray, *, least: int) -> bool:
-    """Return whether a column of truth and predictions may name or group the rows, though its values are not distinct.
+    """Return whether a column of truth and predictions may name or group the rows although values are repeated.
 
-    Its whole numbers are then the same in each of `least` rows or more; in fewer, if one is larger than usual grades.
-    Or they are mostly different, larger than these, and mostly the same in another order.
+    Its whole numbers are then equal in all of at least `least` rows, or in fewer if one exceeds usual grades.
+    Or they are mostly distinct, exceed usual grades, and are mostly a permutation of each other.
     """
     if not (is_whole(ours) and is_whole(theirs)) or is_text(ours) or is_text(theirs):
         return False
@@ -324,12 +323,12 @@ def are_ids(
     n_seen: int = 0,
     code: str = "",
 ) -> tuple[bool, bool]:
-    """Return whether predictions [n_rows, n_columns] are ids of labels, best first, and whether they may be scores too.
+    """Return whether predictions [n_rows, n_columns] are label ids, best first, and whether they may be scores.
 
-    `n_labels` is their number, where it is known; `n_seen` is one more than the largest label of a truth that has no
-    number of labels. Whole numbers that may be either are an error, unless `are_all_ids` says what they are: the caller
-    passes the number of labels with ids, and other rows of the same predictions may have shown that they are scores.
-    `code` is the expression that is the numbers, for messages.
+    `n_labels` is the number of labels, if known; `n_seen` is one more than the largest label of a truth that
+    does not declare it. Ambiguous whole numbers are an error, unless `are_all_ids` decides: the caller passes
+    the number of labels with ids, and other rows of the same predictions may have shown that they are scores.
+    `code` gives the numbers, for messages.
     """
     width, is_whole = values.shape[1], values.dtype.kind in "iu"
     head = values[:LOOKED_AT] if is_whole else NO_CELLS
@@ -350,10 +349,10 @@ def are_ids(
 
 
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
-    """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding.
+    """Return whether integers [n_rows, any width] can be lists of distinct labels, padded with -1.
 
-    A label that appears twice in one of the first rows shows that they are something else; further down it is a
-    mistake, which is reported with its row.
+    A repeated label in one of the first rows shows that they are something else; further down it is a mistake,
+    which is reported with its row.
     """
     least, largest = (int(labels.min()), int(labels.max())) if labels.size else (-1, -1)
     if least < -1 or largest < 0 or (n_labels is not None and largest >= n_labels):
@@ -362,7 +361,7 @@ def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
 
 
 def _are_different(labels: AnyArray) -> bool:
-    """Return whether no row of whole numbers has one twice, negative ones aside."""
+    """Return whether no row of whole numbers repeats a non-negative one."""
     ordered = np.sort(labels, axis=1)
     return not ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any()
 
@@ -370,12 +369,12 @@ def _are_different(labels: AnyArray) -> bool:
 def _is_ranking(values: Any) -> bool:
     """Return whether the first rows of numbers [n_rows, n_labels] rank labels: all, or some and -1 for padding.
 
-    They are ids, as argsort returns them, or scores. Fewer than three labels are scores.
+    Such numbers are ids, as from argsort, or scores. With fewer than three labels they are scores.
     """
     n_rows, n_labels = values.shape
     if not n_rows or n_labels < 3:
         return False
-    for n in (1, max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)):  # of most scores the first row shows it
+    for n in (1, max(min(LOOKED_AT, CELLS_LOOKED_AT // n_labels), 1)):  # mostly the first row is enough
         rows = values[:n]
         if not ((rows == np.floor(rows)).all() and rows.min() >= -1 and rows.max() < n_labels):
             return False
@@ -383,7 +382,7 @@ def _is_ranking(values: Any) -> bool:
 
 
 def _ids_or_scores_error(values: Any, name: str, code: str) -> AmbiguousError:
-    """Return the error for whole numbers that may be ids of labels or scores."""
+    """Return the error for whole numbers that may be label ids or scores."""
     rows, n_labels = values[:LOOKED_AT], values.shape[1]
     if rows.max() >= n_labels:
         found = "has different whole numbers in each row"
@@ -403,14 +402,14 @@ def _ids_or_scores_error(values: Any, name: str, code: str) -> AmbiguousError:
 
 
 def _read(name: str) -> str:
-    """Return Python for the array of an input, which is a variable or a file, for a message."""
+    """Return Python code for the array of an input, a variable or a file, for a message."""
     return f"numpy.load({name!r})" if name.endswith(".npy") else f"numpy.asarray({name})"
 
 
 def explain_text(words: AnyArray, name: str) -> str:
-    """Explain why an array of numbers as text is refused, and how to convert it; empty if it has names.
+    """Explain why an array with numbers as text is refused, and how to convert it; empty if it has names.
 
-    `words` are some of its rows.
+    `words` is a sample of its rows.
     """
     if not words.size:
         return ""
@@ -427,9 +426,9 @@ def explain_text(words: AnyArray, name: str) -> str:
 
 
 def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
-    """Refuse dense truth [n_rows, n_columns] that can only be ids of labels, or may be.
+    """Refuse dense truth [n_rows, n_columns] that must or may be label ids.
 
-    `n_labels` are those of the predictions, 0 of pairs of ids and scores, None where they are not known.
+    `n_labels` is that of the predictions: 0 for pairs of ids and scores, None if unknown.
     """
     n_columns = values.shape[1]
     rows = values[: max(FIRST_CELLS // max(n_columns, 1), 1)]
@@ -459,7 +458,7 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
 
 
 def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
-    """Refuse rows with a label whose whole numbers may name or group the rows, in truth and scores."""
+    """Refuse a label whose whole numbers in truth and scores may name or group the rows."""
     n_rows, n_true, n_scored = truth.indptr.size - 1, truth.indptr[-1], scores.indptr[-1]
     labels, values = truth.indices[:n_true], truth.values[:n_true]
     large = np.unique(labels[values > 1])
@@ -479,7 +478,7 @@ def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
         own = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
         table = np.stack([own, rows.indices[:n], rows.values[:n]], axis=1)
         entries.append(set(map(tuple, table[table[:, 2] != 0].tolist())))
-    if not entries[0] <= entries[1]:  # other scores than the values of the truth, which test the best that is possible
+    if not entries[0] <= entries[1]:  # scores equal to the truth are used to test for the best possible values
         raise AmbiguousError(
             f"{place}: label {large[0]} has whole numbers that may name or group the rows, in truth and predictions: "
             "is it a label? (hint: leave the column out of both if it is none; of a label, scores that are not "
@@ -488,9 +487,9 @@ def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
 
 
 def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> bool:
-    """Return whether lists of truth and predictions may begin with the id of their row.
+    """Return whether lists of truth and predictions may begin with a row id.
 
-    Their first labels, [n_rows] of each, are then the same and all different, and most have others after them.
+    Their first labels, [n_rows] each, are then distinct and equal in both, and most lists continue.
     """
     n_rows = firsts[0].size
     are_long = all(2 * np.count_nonzero(length > 1) > n_rows and length.min() > 0 for length in lengths)
@@ -501,7 +500,7 @@ def begin_with_ids(firsts: Sequence[AnyArray], lengths: Sequence[AnyArray]) -> b
 
 
 def lists_of_ids_error(truth: str, scores: str, *, are_files: bool = False) -> AmbiguousError:
-    """Return the error for lists that may begin with the id of their row."""
+    """Return the error for lists that may begin with a row id."""
     without = f"cut -d' ' -f2- {truth}" if are_files else f"[row[1:] for row in {truth}]"
     labels = "a first line 'rows labels' above lists" if are_files else "a matrix or sets in the truth"
     return AmbiguousError(
@@ -511,7 +510,7 @@ def lists_of_ids_error(truth: str, scores: str, *, are_files: bool = False) -> A
 
 
 def look_like_ids(values: Any) -> bool:
-    """Return whether the rows of numbers are different integers, with some that the columns do not reach."""
+    """Return whether the rows are distinct integers, some of them beyond the number of columns."""
     if values.dtype.kind not in "iu":
         return False
     labels = values[:LOOKED_AT]
@@ -528,10 +527,11 @@ def _list_ids(read: str, padding: int | None = None) -> str:
 
 
 def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
-    """Return whether matrices [n_rows, 3] may have a row, a label and a value in each row, as long tables do.
+    """Return whether matrices [n_rows, 3] may be long tables of row, label and value.
 
-    In both, row and label are whole, no pair appears twice, and the row counts up or repeats; one has the rows of the
-    other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, where anything counts up.
+    In both, row and label are whole, no pair is repeated, and the row counts up or repeats; the rows of one
+    include those of the other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, where
+    anything counts up.
     """
     if min(len(truth), len(scores)) < 3:
         return False

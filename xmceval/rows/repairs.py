@@ -15,30 +15,30 @@ from xmceval.rows.block import Block, Rows, Scratch, Source
 
 @dataclass
 class RepairedSource:
-    """A source without the entries of an extra last column, or with each label once per row, which has its largest."""
+    """A source with the extra last column dropped, or with duplicate labels merged to their largest value."""
 
-    source: Source  # as it was opened
-    extra_column: int | None = None  # one more than the last label; None where duplicate labels are merged
+    source: Source  # the original source
+    extra_column: int | None = None  # the number of the extra column; None if duplicate labels are merged
 
     def __post_init__(self) -> None:
         source, column = self.source, self.extra_column
         self.name, self.n_rows, self.dtype = source.name, source.n_rows, source.dtype
         self.n_labels = source.n_labels if column is None else column
         self.is_exact = source.is_exact or column is not None
-        self.removed = list[int]()  # entries, block by block of those read so far; threads append at the same time
+        self.removed = list[int]()  # removed entries per block read so far; threads append concurrently
 
     @property
     def n_removed(self) -> int:
-        """The entries that were removed from the blocks read so far."""
+        """The number of entries removed from the blocks read so far."""
         return sum(self.removed)
 
     def starting_at(self, place: Any) -> RepairedSource:
-        """Return the same source, read from a place on, with the same repair."""
+        """Return the same source, starting at a position, with the same repair."""
         source: Any = self.source
         return replace(self, source=source.starting_at(place))
 
     def sliced(self, start: int, stop: int) -> RepairedSource:
-        """Return some rows of a source in memory, under their own numbers, with the same repair."""
+        """Return a slice of rows of a source in memory, keeping their numbers and the repair."""
         source: Any = self.source
         return replace(self, source=source.sliced(start, stop))
 
@@ -54,7 +54,7 @@ class RepairedSource:
         return [*self.source.warnings, f"{self.name}: {removal}"]
 
     def files(self) -> tuple[Path, ...]:
-        """Return the files of the source as it was opened."""
+        """Return the files of the original source."""
         return self.source.files()
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -75,14 +75,14 @@ class RepairedSource:
 
 
 def repairs_of(source: Source) -> Iterator[RepairedSource]:
-    """Yield the repairs of a source, the last one first."""
+    """Yield the repairs of a source, the last first."""
     while isinstance(source, RepairedSource):
         yield source
         source = source.source
 
 
 def unrepaired(source: Source) -> Source:
-    """Return a source without its repairs, as it was opened."""
+    """Return the original source, without repairs."""
     while isinstance(source, RepairedSource):
         source = source.source
     return source

@@ -14,21 +14,21 @@ from xmceval.errors import UsageError
 class Shards:
     """The parts of one truth, or of the predictions of one system, in the order of their rows.
 
-    `score` takes a list for the same; in `compare`, whose lists are runs of a system, shards need this name.
+    `score` also accepts a list; in `compare`, where lists are the runs of a system, shards need this class.
 
     Parameters
     ----------
     parts : sequence of path or matrix
         At least one; formats may differ.
     name : str, optional
-        What reports call them; default made of the names of the files.
+        Their name in reports; by default made from the file names.
     is_listed : bool
-        Whether the caller chose the order, and not the names of the files.
+        Whether the order was chosen by the caller, rather than by the file names.
 
     Raises
     ------
     UsageError
-        No part at all, or one path instead of a list.
+        No parts, or one path instead of a list.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Shards:
         object.__setattr__(self, "name", self.name or self._describe())
 
     def with_parts(self, parts: Sequence[Any]) -> Shards:
-        """Return shards of other parts; a name that is made of their names changes with them.
+        """Return shards with other parts; a name made from file names changes accordingly.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Shards:
         return len(self.parts)
 
     def _describe(self) -> str:
-        """Return a name made of the first and the last file."""
+        """Return a name made from the first and the last file."""
         if not all(isinstance(part, (str, Path)) for part in self.parts):
             return "array"
         first, last = (Path(self.parts[i]).name for i in (0, -1))
@@ -74,5 +74,5 @@ class Shards:
 
 
 def parts_of(matrix: Any) -> Sequence[Any]:
-    """Return the parts of shards, or the one matrix or path."""
+    """Return the parts of shards, or a single matrix or path as the only part."""
     return matrix.parts if isinstance(matrix, Shards) else (matrix,)

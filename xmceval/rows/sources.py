@@ -1,4 +1,4 @@
-"""Sources made from others: shards as one matrix, batches of a whole, and rows that can be freed."""
+"""Sources made from other sources: joined shards, numbered batches, and rows that can be freed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xmceval.rows.block import Block, Source
 from xmceval.rows.progress import in_turn
 from xmceval.rows.width import Width, hint_at_classes
 
-MOST_WARNINGS = 5  # of all shards together; the rest is counted
+MOST_WARNINGS = 5  # over all shards; further ones are counted
 
 
 class ShardedSource:
-    """Shards as one source: rows continue, numbers of labels agree, places are those of the shards.
+    """Shards as one source: rows continue, numbers of labels agree, and messages name the shard.
 
-    With `are_scores` they are predictions, whose headers may also be ``rows k``, with a k of their own.
+    With `are_scores` they are predictions, whose headers may also be ``rows k``, each with its own k.
     """
 
     def __init__(self, shards: Sequence[Source], name: str, *, are_scores: bool) -> None:
@@ -44,7 +44,7 @@ class ShardedSource:
 
     @property
     def warnings(self) -> list[str]:
-        """The first problems that were found in the shards, and how many more there are."""
+        """The first problems found in the shards, and the number of further ones."""
         doubts, facts = split_doubts(line for shard in self.shards for line in shard.warnings)
         more = len(facts) - MOST_WARNINGS
         if more <= 0:
@@ -66,7 +66,7 @@ class ShardedSource:
 
 
 def shard_blocks(shard: Source, first_row: int, n_labels: int | None) -> Generator[Block, None, None]:
-    """Yield the blocks of a shard, whose rows are numbered from `first_row` on, of a whole with `n_labels` labels."""
+    """Yield the blocks of a shard of a whole with `n_labels` labels; rows are numbered from `first_row` on."""
     longest = None if shard.n_labels == n_labels else shard.n_labels
     with closing(shard.blocks()) as blocks:
         for block in blocks:
@@ -79,15 +79,16 @@ def shards_of(source: Source) -> Sequence[Source]:
 
 
 def n_shared(truth: Source, systems: Iterable[Source]) -> int:
-    """Return the number of shards that the truth and a system share, which are read side by side; 1 for none."""
+    """Return the number of shards that truth and systems share and that are read in parallel; 1 for none."""
     number = len(shards_of(truth))
     return number if number > 1 and any(len(shards_of(system)) == number for system in systems) else 1
 
 
 class ReopenedSource:
-    """A source that holds its rows in memory, opened anew for each pass, so that they are freed after it.
+    """A source that holds its rows in memory, and is reopened for each pass so that they are freed afterwards.
 
-    `source` was opened first and is not kept; `reopen` opens its `files` again, and can be pickled.
+    `source` is the first opened source, which is not kept; `reopen` opens its `files` again, and can be
+    pickled.
     """
 
     def __init__(self, source: Source, reopen: Callable[[], Source], files: Sequence[Path]) -> None:
@@ -108,11 +109,11 @@ class ReopenedSource:
 
 @dataclass
 class BatchSource:
-    """A matrix whose first row is row `first_row` of the whole; messages tell the batch and the row in it."""
+    """A matrix whose first row is row `first_row` of the whole; messages name the batch and its row."""
 
     source: Source
     first_row: int
-    number: int  # of the batch, from 1 on
+    number: int  # of the batch, counted from 1
 
     def __post_init__(self) -> None:
         source = self.source
@@ -135,10 +136,11 @@ class BatchSource:
 
 
 class Lockstep:
-    """The truth and the scores of systems in step: tuples of blocks of the same rows, the truth's first.
+    """The truth and scores of systems in parallel: tuples of blocks of the same rows, the truth first.
 
-    Where truth and a system have several shards, each pair of shards must have the same number of rows. `n_weights` is
-    the number of sample weights, where there are any: one per row is expected. Blocks have at most `most_rows` rows.
+    If truth and a system have several shards, each pair of shards must have the same number of rows.
+    `n_weights` is the number of sample weights, if any: there must be one per row. Blocks have at most
+    `most_rows` rows.
     """
 
     def __init__(
@@ -188,7 +190,7 @@ class Lockstep:
         rest = truth.count_rest(blanks_count=True)
         for system in systems:
             if not (system.is_paired or is_last or (rest and system.block is None)):
-                continue  # it goes on with the next shard
+                continue  # it continues with the next shard
             source, its_source = [each.source_of(shard, system.is_paired) for each in (truth, system)]
             before = first_row if system.is_paired else 0
             n_rows = self.n_rows - before + rest
@@ -203,7 +205,7 @@ class Lockstep:
 
 
 class _Reader:
-    """The blocks of one source, shard by shard or one after the other; `block` is the current one."""
+    """The blocks of one source, shard by shard or in one stream; `block` is the current block."""
 
     def __init__(self, source: Source, n_shards: int) -> None:
         self._source, self._shards = source, shards_of(source)
@@ -212,11 +214,11 @@ class _Reader:
         self._stream: Generator[Block, None, None] | None = None
 
     def source_of(self, shard: int, is_paired: bool) -> Source:
-        """Return one shard of the source, or all of it."""
+        """Return one shard of the source, or the whole source."""
         return self._shards[shard] if is_paired else self._source
 
     def start(self, shard: int, first_row: int) -> None:
-        """Go to the first block of a shard; a source that is not read shard by shard goes on."""
+        """Go to the first block of a shard; a source that is not read shard by shard continues."""
         if self.is_paired or shard == 0:
             self.close()
             own = self._shards[shard]
@@ -234,7 +236,7 @@ class _Reader:
             self._stream.close()
 
     def count_rest(self, *, blanks_count: bool) -> int:
-        """Count the rows that are left, up to the last that is not blank unless blank lines count."""
+        """Count the remaining rows, ignoring trailing blank lines unless these count."""
         total = filled = 0
         while self.block is not None:
             last = self.block.n_rows if blanks_count else self.block.stored.blank_from()
@@ -244,5 +246,5 @@ class _Reader:
         return filled
 
     def count_later(self, shard: int) -> int:
-        """Count the rows of the shards from one on."""
+        """Count the rows of the shards from `shard` on."""
         return sum(block.n_rows for later in self._shards[shard:] for block in later.blocks())

@@ -1,4 +1,4 @@
-"""Process blocks of rows in a pool of threads, and report their errors together, the earliest first."""
+"""Process blocks of rows in a pool of threads, and report their errors together, in order of rows."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Payload = TypeVar("Payload")
 
 REPORTED = 10  # lines of a message
 LISTED = 3  # faults of one kind in lines of their own
-COUNTED = 1000  # reading stops when this many have been found
+COUNTED = 1000  # faults after which reading stops
 
 # What differs between faults of one kind: words between quotes, and numbers, also those of lines and shards.
 _DETAILS = re.compile(r"""'[^']*'|"[^"]*"|[-+]?\d[\d.,e+-]*""")
 
 
 def default_threads() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -42,23 +42,23 @@ def each_block(
     *,
     all_faults: bool = False,
 ) -> None:
-    """Work on items, which are blocks or tuples of blocks of the same rows, in threads; default one per processor.
+    """Process items, blocks or tuples of blocks of the same rows, in threads; default one per processor.
 
-    Each thread has a state of its own, which `start` returns. Items are drawn in order, one at a time, so that every
-    item before a faulty one has been worked on when this ends. With `all_faults` every faulty row is reported, not only
-    the earliest.
+    Each thread has its own state, which `start` returns. Items are drawn in order, one at a time, so that every
+    item before a faulty one has been processed in the end. With `all_faults` every faulty row is reported, not
+    only the earliest.
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, got {threads}")
     loop = _Loop(items, start, work, all_faults)
-    is_small = threads == 1 or not loop.draw_two()  # to start a pool takes longer than a small block
+    is_small = threads == 1 or not loop.draw_two()  # starting a pool takes longer than a small block
     n_threads = 1 if is_small else threads or default_threads()
     if n_threads == 1:
         with closing(items):
             loop.run()
     else:
         failures = _run_in_pool(loop, n_threads)
-        items.close()  # only now: a thread may have been reading until then
+        items.close()  # only now, since a thread may have been reading
         if failures:
             raise failures[0]
     loop.raise_first()
@@ -67,7 +67,7 @@ def each_block(
 def run_alone(
     items: Generator[Item, None, None], start: Callable[[], State], work: Callable[[State, Item], None]
 ) -> tuple[list[Fault], DataError | None]:
-    """Work on items in this thread; return the faulty rows and the error after them, instead of raising them."""
+    """Process items in this thread; return the faulty rows and the error after them instead of raising."""
     loop = _Loop(items, start, work, all_faults=True)
     with closing(items):
         loop.run()
@@ -75,9 +75,9 @@ def run_alone(
 
 
 class _Loop(Generic[Item, State]):
-    """Draws items in order, one thread at a time, works on them, and keeps errors by the number of the item.
+    """Draws items in order, one thread at a time, processes them, and keeps errors by item number.
 
-    All items before a wrong one are worked on, so the first error is the same for any number of threads.
+    All items before a faulty one are processed, so that the first error is the same for any number of threads.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class _Loop(Generic[Item, State]):
         self._errors: list[tuple[int, DataError]] = []
 
     def run(self) -> None:
-        """Work on items until there are no more, or an error stops all threads."""
+        """Process items until there are no more, or an error stops all threads."""
         try:
             state = self._start()
             while not self._is_stopped and (drawn := self._take()):
@@ -106,11 +106,11 @@ class _Loop(Generic[Item, State]):
             raise
 
     def stop(self) -> None:
-        """Let no thread begin another item."""
+        """Stop threads from beginning another item."""
         self._is_stopped = True
 
     def draw_two(self) -> bool:
-        """Draw two items before any work; return whether there are as many."""
+        """Draw two items before any work; return whether there are two."""
         while len(self._ahead) < 2 and (drawn := self._draw()):
             self._ahead.append(drawn)
         return len(self._ahead) == 2
@@ -157,10 +157,10 @@ class _Loop(Generic[Item, State]):
 
 
 def _further_faults(state: State, item: Item, work: Callable[[State, Item], None], fault: Fault) -> list[Fault]:
-    """Work again on an item that has a faulty row, and return the further faults in its blocks, one per row."""
+    """Process an item with a faulty row again, and return further faults in its blocks, one per row."""
 
     def find(blocks: tuple[Any, ...]) -> Iterator[Fault]:
-        """Yield the fault of each wrong row: halves are searched, so that many wrong rows cost little more than one."""
+        """Yield the fault of each faulty row by bisection, so that many faults cost little more than one."""
         n_rows, first_row = blocks[0].n_rows, blocks[0].first_row
         try:
             work(state, cast(Item, blocks if isinstance(item, tuple) else blocks[0]))
@@ -170,7 +170,7 @@ def _further_faults(state: State, item: Item, work: Callable[[State, Item], None
             elif first_row <= found.row < first_row + n_rows:
                 yield from find(tuple(block.take(n_rows // 2) for block in blocks))
                 yield from find(blocks)
-        except DataError:  # of no row: reported only where nothing else is wrong
+        except DataError:  # not about a row: reported only if there are no faults
             pass
 
     blocks = item if isinstance(item, tuple) else (item,)
@@ -210,7 +210,7 @@ def _count(faults: Sequence[Fault]) -> str:
 
 
 class _Running:
-    """The number of threads at work; unlike a pool, it also knows those that an interrupt came between."""
+    """The number of running threads; unlike a pool, it also counts threads whose start was interrupted."""
 
     def __init__(self) -> None:
         self._number, self._changed = 0, threading.Condition()
@@ -225,16 +225,16 @@ class _Running:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Wait until none are left."""
+        """Wait until no thread is running."""
         with self._changed:
             self._changed.wait_for(lambda: self._number == 0)
 
 
 def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
-    """Run a loop in each of some threads, wait until all have ended, and return their errors.
+    """Run a loop in several threads, wait until all have ended, and return their errors.
 
-    The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned when they have; a
-    second one is raised at once.
+    The first interrupt (Ctrl-C) makes them stop after their current items, and is returned then; a second one
+    is raised at once.
     """
     running = _Running()
 
@@ -253,7 +253,7 @@ def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
         pool.shutdown(wait=False)
         return [error]
     finally:
-        loop.stop()  # a second interrupt may have come before that
+        loop.stop()  # a second interrupt may have come before
     return [ended for future in futures if (ended := future.exception()) is not None]
 
 
@@ -263,7 +263,7 @@ def results_in_order(
     take: Callable[[Payload], None],
     threads: int | None,
 ) -> None:
-    """Prepare blocks in threads, and take the results one by one, in the order of the blocks."""
+    """Prepare blocks in threads, and take the results one by one in order."""
     turn, state = threading.Condition(), {"next": 0, "failed": 0}
 
     def work(scratch: Scratch, item: tuple[int, Block]) -> None:

@@ -13,19 +13,19 @@ from xmceval.errors import DataError, argument, counted
 if TYPE_CHECKING:
     from xmceval.rows.block import Source
 
-UNKNOWN = 2**63 - 1  # the number of labels where no input declares it
+UNKNOWN = 2**63 - 1  # the number of labels if no input declares it
 
 
 @dataclass(frozen=True)
 class Width:
-    """A number of labels, and the input that it comes from."""
+    """A number of labels, and the input that declares it."""
 
-    n_labels: int = UNKNOWN  # UNKNOWN where no input declares it
-    declared_by: str = ""  # the beginning of a sentence that the number completes, such as ``"tst_X_Y.txt has"``
+    n_labels: int = UNKNOWN  # UNKNOWN if no input declares it
+    declared_by: str = ""  # beginning of a sentence that ends with the number, such as ``"tst_X_Y.txt has"``
 
     @classmethod
     def of(cls, source: Source, n_labels: int | None = None) -> Width:
-        """Return the width that the caller passes, or that of a source whose columns can only be the labels."""
+        """Return the width passed by the caller, or that of a source whose columns must be the labels."""
         if n_labels is not None:
             return cls(n_labels, f"{argument('n_labels')} is")
         is_certain = source.is_exact and source.n_labels is not None
@@ -33,19 +33,19 @@ class Width:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether some input declares the number of labels."""
+        """Whether any input declares the number of labels."""
         return self.n_labels != UNKNOWN
 
     @property
     def or_none(self) -> int | None:
-        """The number of labels, or None where it is unknown."""
+        """The number of labels, or None if unknown."""
         return self.n_labels if self.is_known else None
 
     def __str__(self) -> str:
         return _declare(self.declared_by, self.n_labels)
 
     def agree(self, n_labels: int, name: str, noun: str = "label", hint: str = "") -> Width:
-        """Return the width that this one and another input declare."""
+        """Return the width that this and another input agree on; refuse a conflict."""
         if not self.is_known:
             return Width(n_labels, f"{name} has")
         if n_labels != self.n_labels:
@@ -54,13 +54,13 @@ class Width:
         return self
 
     def agree_with(self, source: Source, noun: str = "label") -> Width:
-        """Return the width that this one and a source declare, where its columns can only be the labels."""
+        """Return the width that this and a source agree on, if the columns of the source must be the labels."""
         if not source.is_exact or source.n_labels is None:
             return self
         return self.agree(source.n_labels, source.name, noun, hint_at_classes(source) if noun == "column" else "")
 
     def or_seen(self, largest: int, n_mentioned: int | None = None) -> Width:
-        """Return this width, or where it is unknown that of the largest label seen, or of the documents mentioned."""
+        """Return this width, or if unknown, one from the largest label seen or the documents mentioned."""
         if self.is_known:
             return self
         if n_mentioned is not None:
@@ -91,5 +91,5 @@ def hint_at_classes(scores: Source) -> str:
 
 
 def _declare(declared_by: str, number: int, noun: str = "label") -> str:
-    """Write which input declares a number: ``x.txt has 3 labels``, but ``--n-labels is 3``."""
+    """Say which input declares a number: ``x.txt has 3 labels``, but ``--n-labels is 3``."""
     return f"{declared_by} {f'{number:,}' if declared_by.endswith(' is') else counted(number, noun)}"

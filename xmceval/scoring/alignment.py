@@ -13,20 +13,20 @@ from xmceval.errors import Doubt, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows
 from xmceval.scoring.batch import Batch
 
-N_ROWS = 1000  # from the first on, that are looked at
-MIN_ROWS = 200  # with a true label and a prediction; with fewer, only the lowest scores are compared with the highest
+N_ROWS = 1000  # number of first rows to examine
+MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
 NO_LABEL = -9  # neither a label nor next to one
-LEAST_ROWS = 3  # rows; with fewer, the order of scores is not doubted
-USUAL_GRADE = 10  # larger values are likelier scores than grades
-LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of them that ascends
+LEAST_ROWS = 3  # rows needed to doubt the order of scores
+USUAL_GRADE = 10  # larger values are more likely scores than grades
+LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of ascending ones
 
-NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows seem to be in random order
-FAR_FROM_CHANCE = 8.0  # standard deviations; anything within this many of chance proves nothing
-MUCH_BETTER = 3.0  # times the hits
+NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows look shuffled
+FAR_FROM_CHANCE = 8.0  # standard deviations above chance; below this, nothing is proven
+MUCH_BETTER = 3.0  # ratio of hits
 CLEAR_DIFFERENCE = 6.0  # standard deviations between two numbers of hits
-OF_FEW = 4.0  # standard deviations, of a difference and above chance, in fewer rows than MIN_ROWS
-N_PAIRINGS = 20  # with labels of other rows
-LEAST_PAIRS = 20  # of two labels that are true together
+OF_FEW = 4.0  # standard deviations required with fewer than MIN_ROWS rows
+N_PAIRINGS = 20  # pairings with labels of other rows
+LEAST_PAIRS = 20  # pairs of labels that are true together
 
 QUESTIONS = (
     ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
@@ -37,26 +37,27 @@ QUESTIONS = (
 )
 
 
-# Kinds of the scores of a row: all are equal or infinite; three or more differ, stored from the lowest one up, or not.
+# Kinds of scores in a row: all equal or infinite; three or more distinct ones, stored in ascending order, or
+# not.
 UNKNOWN, EQUAL, ORDERED, RISING = range(4)
 
 
 class Ranked(NamedTuple):
-    """The predictions of some rows."""
+    """The predictions of a sample of rows."""
 
-    best: Int64  # int64 [n_rows, 2]; the two best labels, NO_LABEL if there is none
-    last: Int64  # int64 [n_rows]; the label with the lowest score, NO_LABEL if there is none or it is unknown
-    ends: Float64  # float64 [n_rows, 2]; the scores of the first and of the last label that is ranked
-    lengths: Int64  # int64 [n_rows]; how many labels have a score
+    best: Int64  # int64 [n_rows, 2]; the two best labels, or NO_LABEL
+    last: Int64  # int64 [n_rows]; the label with the lowest score, or NO_LABEL if none or unknown
+    ends: Float64  # float64 [n_rows, 2]; the scores of the first and the last ranked label
+    lengths: Int64  # int64 [n_rows]; the number of labels with a score
     kinds: Int64  # int64 [n_rows]; the kinds of the scores
-    ascends: NDArray[np.bool_]  # bool [n_rows]; whether two labels or more are stored in ascending order
+    ascends: NDArray[np.bool_]  # bool [n_rows]; whether at least two labels are stored in ascending order
 
 
 class FirstRows(NamedTuple):
     """Copies of the first rows of a block, up to N_ROWS of all rows, and of the predictions of one system."""
 
     first_row: int
-    system: int  # by number
+    system: int  # its number
     truth: Rows
     ranked: Ranked
 
@@ -79,9 +80,9 @@ class FirstPrecision:
 
 
 def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list[FirstRows]) -> None:
-    """Copy the rows of a batch that are among the first, if there are any, and describe their scores.
+    """Copy the rows of a batch that are among the first rows, if any, and describe their scores.
 
-    `block` is that of its scores; None where there are too few rows to look for low scores that are the best.
+    `block` is the block of scores; None if there are too few rows to detect that low scores are best.
     """
     first_row = batch.block.first_row
     n = N_ROWS - first_row
@@ -97,11 +98,12 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
     if batch.ends is None:
         last, kinds, ascends = _describe_scores(_first(batch.scores, n))
     else:
-        # Selected labels of a dense row: all scores are equal where no label is left but those that tie with the last.
+        # Selected labels of a dense row: all scores are equal if every label is selected or ties with the last
+        # one.
         n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
         kinds = np.where((lengths > 1) & (n_equal == lengths) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
         last, ascends = np.full(n, NO_LABEL), np.zeros(n, dtype=np.bool_)
-        # Where a third of the best labels are hits, the lowest ones are not the best.
+        # If a third of the best labels are hits, low scores are not best.
         n_hits = np.count_nonzero(indices == np.repeat(best[:, 0], np.diff(indptr)))
         if block is not None and MUCH_BETTER * n_hits < n:
             kept = slice(n) if batch.kept is None else batch.kept[:n]
@@ -121,10 +123,11 @@ def find_doubts(
     order_counts: bool = True,
     are_lists: bool = False,
 ) -> tuple[str, Sequence[Doubt]]:
-    """Return the likely mistake that the first rows of a system show, or else the reasons to doubt its scores.
+    """Return the likely mistake shown by the first rows of a system, or else reasons to doubt its scores.
 
-    `pieces` are of all systems and blocks, in any order; `place` names the predictions, such as `` of preds.txt``. With
-    `order_counts` False lines come in any order; with `are_lists` the order of labels alone ranks them.
+    `pieces` are from all systems and blocks, in any order; `place` names the predictions, such as `` of
+    preds.txt``. If `order_counts` is False, lines may be in any order; with `are_lists`, labels are ranked only
+    by their order.
     """
     of_system = [piece for piece in pieces if piece.system == system]
     if not of_system:
@@ -168,21 +171,22 @@ def _join(pieces: Sequence[FirstRows]) -> tuple[Int64, Int64, Float64, Ranked]:
 def _find_mistake(
     rows: NDArray[np.intp], labels: Int64, n_counted: int, ranked: Ranked, place: str, sample: str
 ) -> str:
-    """Describe the wrong order that rows, labels or scores seem to have; empty if they look right.
+    """Describe the wrong order that rows, labels or scores seem to have; empty if they look correct.
 
-    ``labels`` are the true ones, in ``rows``; P@1 is of ``n_counted`` rows. Labels or rows seem to be shifted by one,
-    or low scores to be the best, where P@1 read in this way is three times as large, or the one without is that of a
-    random order of rows; where the difference is 6 standard deviations; and where the larger one is 8 standard
-    deviations above that of a random order, so that it is not due to popular labels.
-    In fewer rows than MIN_ROWS only low scores may seem to be the best, where both are 4 standard deviations.
+    ``labels`` are the true labels, in ``rows``; P@1 is over ``n_counted`` rows. Labels or rows seem to be
+    shifted by one, or low scores to be best, if three conditions hold: P@1 read in this way is three times as
+    large, or P@1 read normally is no better than for a random order of rows; the difference is at least 6
+    standard deviations; and the larger P@1 is at least 8 standard deviations above that of a random order, so
+    that popular labels cannot explain it. With fewer than MIN_ROWS rows only low scores may seem to be best, if
+    both numbers are at least 4 standard deviations.
 
-    Rows seem to be shuffled where the best two labels of the rows hit no more than in a random order of rows, although
-    the model cannot be weak: its two best labels of a row are far more often true together, in whatever row, than its
-    best label and the second one of other rows. A weak model has not learned which labels belong together; one that
-    ranks by popularity has no such pairs; and of one label per row nothing is concluded.
+    Rows seem to be shuffled if the two best labels of a row hit no more often than in a random order of rows,
+    although the model is not weak: its two best labels of a row are true together (in any row) far more often
+    than its best label and the second label of another row. A weak model has not learned which labels belong
+    together, a model that ranks by popularity has no such pairs, and one label per row proves nothing.
     """
     (best, second), n_rows = ranked.best.T, ranked.lengths.size
-    if n_rows <= OF_FEW**2:  # so few hits are no clear difference
+    if n_rows <= OF_FEW**2:  # too few hits for a clear difference
         return ""
     has_true = np.zeros(n_rows, dtype=np.bool_)
     has_true[rows] = True
@@ -202,8 +206,8 @@ def _find_mistake(
                 return f"{values}{sample}: {question.format(place)}"
     if not are_many:
         return ""
-    most = np.unique(best, return_counts=True)[1].max() * labels.size / n_rows  # hits that chance can explain
-    if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without what takes longer
+    most = np.unique(best, return_counts=True)[1].max() * labels.size / n_rows  # upper bound on hits by chance
+    if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without the slower tests
         return ""
     chance, deeper = (_Chance.of(rows, labels, predicted) for predicted in (best, second))
     is_chance = chance.explains(number) and deeper.explains(_count_hits(rows, labels, second))
@@ -223,11 +227,11 @@ def _doubt_scores(
     order_counts: bool,
     are_lists: bool,
 ) -> Iterator[Doubt]:
-    """Yield the doubt that low scores are the best, or that scores rank nothing, where most rows give reason for it.
+    """Yield the doubt that low scores are best, or that scores rank nothing, if most rows give reason for it.
 
-    Rows of three or more distinct scores are stored in ascending order if neither the best one comes first nor labels
-    do, which says nothing where the best one hits more often than the lowest one. Rows of a single prediction say
-    nothing. Lists are in no order where nearly all rows ascend, but for one list in all rows.
+    Rows with three or more distinct scores that are stored in ascending order are suspicious, unless labels
+    ascend too, or the highest score hits more often than the lowest. Rows with a single prediction prove
+    nothing. Lists seem to be unranked if nearly all rows ascend, unless all rows have the same list.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
     n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
@@ -239,7 +243,7 @@ def _doubt_scores(
         where = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
         yield Doubt(f"all scores{place} are equal or infinite in {where}: they rank no label above another")
     n_ascending = int(np.count_nonzero(ranked.ascends))
-    are_one = are_lists and bool((ranked.best == ranked.best[:1]).all())  # as the most popular labels of all rows
+    are_one = are_lists and bool((ranked.best == ranked.best[:1]).all())  # such as the most popular labels
     if are_lists and not are_one and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
         yield Doubt(
             f"the predicted labels{place} ascend in {n_ascending:,} of {counted(n_several, 'instance')} with two or "
@@ -249,12 +253,12 @@ def _doubt_scores(
 
 
 def _count_hits(rows: Int64, labels: Int64, predicted: Int64) -> int:
-    """Return how many of the true labels, whose rows are given, are the one that is predicted in their row."""
+    """Count the true labels, given with their rows, that equal the label predicted in their row."""
     return int(np.count_nonzero(labels == predicted[rows]))
 
 
 class _Chance(NamedTuple):
-    """Mean and deviation of how many of `n_rows` rows have their predicted label, over all orders of predictions."""
+    """Mean and deviation of the number of hits in `n_rows` rows, over all permutations of the predictions."""
 
     expected: float
     deviation: float
@@ -262,29 +266,29 @@ class _Chance(NamedTuple):
 
     @classmethod
     def of(cls, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> _Chance:
-        """Expect hits of one label per row, int64 [n_rows], among true labels and their rows, [n_true] each."""
+        """Compute chance for predicted labels, int64 [n_rows], given true labels and their rows, [n_true]."""
         ids, n_predicted = np.unique(predicted, return_counts=True)
         places = np.minimum(np.searchsorted(ids, labels), ids.size - 1)
-        weights = np.where(ids[places] == labels, n_predicted[places], 0)  # rows with each true label as predicted
+        weights = np.where(ids[places] == labels, n_predicted[places], 0)  # rows that predict each true label
         n, n_true = predicted.size, np.bincount(places[weights > 0], minlength=ids.size)
         by_row, total = np.bincount(rows, weights, minlength=n), float(weights.sum())
-        # The variance over all permutations of the rows: squares without the effects of the label and of the row.
+        # The variance over all permutations of rows: squares without the main effects of label and row.
         squares = total - (float((n_predicted * n_true**2).sum()) + float((by_row**2).sum())) / n + (total / n) ** 2
         return cls(total / n, (max(squares, 0.0) / max(n - 1, 1)) ** 0.5, n)
 
     def explains(self, number: int) -> bool:
-        """Whether there are no more hits than by chance, although a perfect ranking could have far more."""
+        """Whether there are no more hits than by chance, although a perfect ranking would have far more."""
         could_tell = self.n_rows > self.expected + FAR_FROM_CHANCE * (self.deviation + 1)
         return could_tell and number <= self.expected + NEAR_CHANCE * self.deviation
 
 
 def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, second: Int64) -> bool:
-    """Whether the two best labels of a row are true together far more often than those of different rows.
+    """Return whether a row's two best labels are true together far more often than labels of different rows.
 
-    A row where both are true counts the less the more rows each label is true in, so that rare pairs weigh most.
+    A row where both are true has less weight the more frequent its labels are, so that rare pairs count most.
     """
     order, n = np.argsort(labels, kind="stable"), best.size
-    is_true = np.zeros((2, n, n))  # of the two labels of a row, in each row of the truth
+    is_true = np.zeros((2, n, n))  # for both labels of a row, whether they are true in each row
     for of_rank, predicted in zip(is_true, (best, second), strict=True):
         starts, stops = (np.searchsorted(labels, predicted, side, order) for side in ("left", "right"))
         for row, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
@@ -296,9 +300,9 @@ def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, secon
 
 
 def _find_swap(grades: Float64, ranked: Ranked) -> str:
-    """Describe scores that look like grades where the grades of the truth look like scores; empty otherwise.
+    """Describe scores that look like grades while the grades of the truth look like scores; else empty.
 
-    The truth then has larger values than grades have, and the scores are whole numbers that could be grades.
+    The truth then has values larger than usual grades, and the scores are whole numbers that could be grades.
     """
     scores, greatest_grade = ranked.ends[ranked.lengths > 0], int(grades.max(initial=0))
     if greatest_grade <= 1 or scores.size == 0 or (scores != np.floor(scores)).any():
@@ -318,7 +322,7 @@ def _first(rows: Rows, n: int) -> Rows:
 
 
 def _describe_scores(scores: Rows) -> tuple[Int64, Int64, NDArray[np.bool_]]:
-    """Return `last`, `kinds` and `ascends` of scores that are all held, as `Ranked` has them."""
+    """Return `last`, `kinds` and `ascends`, as in `Ranked`, of scores that are not selected."""
     starts, lengths = scores.indptr[:-1], np.diff(scores.indptr)
     last, kinds = np.full(lengths.size, NO_LABEL), np.full(lengths.size, UNKNOWN)
     ascends, has_any = np.zeros(lengths.size, dtype=np.bool_), lengths > 0
@@ -334,7 +338,7 @@ def _describe_scores(scores: Rows) -> tuple[Int64, Int64, NDArray[np.bool_]]:
     falls, is_back = np.zeros((2, values.size), dtype=bool)
     np.less(values[1:], values[:-1], out=falls[1:])
     np.less(scores.indices[1:], scores.indices[:-1], out=is_back[1:])
-    falls[starts] = is_back[starts] = False  # the first of a row has none before it
+    falls[starts] = is_back[starts] = False  # the first of a row has no predecessor
     has_fall, has_back = (np.logical_or.reduceat(steps, starts) for steps in (falls, is_back))
     kinds_of_any = np.where(has_three, np.where(has_back & ~has_fall, RISING, ORDERED), UNKNOWN)
     kinds_of_any[(low == high) | np.isinf(low) & np.isinf(high) & ~has_three] = EQUAL

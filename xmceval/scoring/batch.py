@@ -25,22 +25,22 @@ class Ranking(NamedTuple):
 
     labels: Int64  # int64 [n_rows, depth]
     scores: Float64  # float64 [n_rows, depth]
-    n_ranked: Int64  # int64 [n_rows]; the number of labels of each row
+    n_ranked: Int64  # int64 [n_rows]; the number of labels per row
     n_tied: int  # the number of rows with a tie among them
 
     @property
     def arrays(self) -> tuple[Int64, Float64, Int64]:
-        """The arrays as kernels take them."""
+        """The arrays, for kernels."""
         return self.labels, self.scores, self.n_ranked
 
 
 class Decided(NamedTuple):
-    """The decisions of some rows."""
+    """The decisions in a batch of rows."""
 
-    counts: Int64  # int64 array [n_rows, 2]; hits and decisions of each row; rows that are left out have none
-    # int64 array [at least the number of decisions]; twice the label of each decision, and 1 more where it is a hit
+    counts: Int64  # int64 array [n_rows, 2]; hits and decisions per row; dropped rows have none
+    # int64 array [at least the number of decisions]; twice the label of each decision, plus 1 for a hit
     labels: Int64
-    largest: int  # the largest label that has a score, -1 without any
+    largest: int  # the largest label with a score, or -1
 
 
 @dataclass
@@ -49,19 +49,19 @@ class Batch:
 
     setup: Setup
     block: Block  # the block of the truth, for places
-    truth: Rows  # rows of weight 0 and filtered pairs are removed
+    truth: Rows  # without rows of weight 0 and filtered pairs
     scores: Rows
     ranking: Ranking
-    weights: Float64  # float64 array [n_rows]; or empty, where all rows count 1
-    kept: NDArray[np.intp] | None  # the rows of the block that these are, where some have weight 0
+    weights: Float64  # float64 array [n_rows]; empty if all rows count 1
+    kept: NDArray[np.intp] | None  # the indices of these rows in the block, if some have weight 0
     scratch: Scratch
-    # int64 array [n_rows + 1], optional; the running sum of the numbers of labels that have a score, where `scores`
-    # has only those that count
+    # int64 array [n_rows + 1], optional; the cumulative numbers of labels with a score, if `scores` has only
+    # the labels that count
     ends: Int64 | None = None
-    # int64 array [n_rows]; there, how many labels that tie with the last of the ranking are not in `scores`; none is
-    # true. Or empty.
+    # int64 array [n_rows], in this case; the number of labels, none of them true, that tie with the last of the
+    # ranking and are missing from `scores`. Otherwise empty.
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
-    threshold: float = -np.inf  # labels whose score is at least this are decisions
+    threshold: float = -np.inf  # labels with at least this score are decisions
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class Batch:
         return self.truth.indptr.size - 1
 
     def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch]) -> Batch:
-        """Copy the rows that are kept, given as bool [n_rows]; rooms are those of truth and scores."""
+        """Copy the rows selected by `kept`, bool [n_rows], into `rooms` for truth and scores."""
         ranking = self.ranking
         ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
         return replace(
@@ -89,11 +89,11 @@ class Batch:
 
     @property
     def score_ends(self) -> Int64:
-        """0, and the running sum of the numbers of labels that have a score, int64 [n_rows + 1]."""
+        """0, and the cumulative numbers of labels with a score, int64 [n_rows + 1]."""
         return self.scores.indptr if self.ends is None else self.ends
 
     def relevant(self, rel: int) -> tuple[Rows, int]:
-        """Return the labels that are true from grade `rel` on, and how many rows are dropped because they have none."""
+        """Return the labels with a grade of at least `rel`, and the number of rows dropped for lack of them."""
         if rel == 1:
             return self.truth, 0
         if rel not in self._relevant:
@@ -106,7 +106,7 @@ class Batch:
         return self._relevant[rel]
 
     def decided(self, rel: int) -> Decided:
-        """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""
+        """Return the decisions, and which of them are hits for true labels of at least grade `rel`."""
         if rel not in self._decided:
             truth, drop_empty = self.relevant(rel)[0], self.setup.drop_empty
             self._decided[rel] = find_decided(
@@ -115,15 +115,15 @@ class Batch:
         return self._decided[rel]
 
     def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
-        """Return which rows are not left out for having no true label, bool [n_rows]."""
+        """Return which rows are not dropped for lack of true labels, bool [n_rows]."""
         return (np.diff(truth.indptr) > 0) | (not self.setup.drop_empty)
 
     def values(self, name: str, n_rows: int, n_outputs: int) -> Float64:
-        """Return an array [n_rows, n_outputs, SLOTS] for the values of rows, not initialised."""
+        """Return an uninitialised array [n_rows, n_outputs, SLOTS] for the values of rows."""
         return self.scratch.held(name, (name, n_rows, n_outputs), _make_values)
 
     def fault(self, row: int, problem: str) -> Fault:
-        """Return a fault of a row of this batch."""
+        """Make a fault for a row of this batch."""
         row = row if self.kept is None else int(self.kept[row])
         return Fault(self.block.first_row + row, f"{self.block.place(row)}: {problem}")
 
@@ -131,7 +131,7 @@ class Batch:
 def find_decided(
     truth: Rows, scores: Rows, threshold: float, scratch: Scratch, *, rel: int = 1, drop_empty: bool = False
 ) -> Decided:
-    """Find the decisions of some rows: the labels whose score is at least the threshold, for each `rel` anew."""
+    """Find the decisions in rows: the labels whose score is at least the threshold; repeated for each `rel`."""
     n_stored = int(scores.indptr[-1])
     counts = scratch.array(f"decisions of rows {rel}", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
     labels = scratch.array(f"decisions {rel}", n_stored, np.int64)
@@ -150,7 +150,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
 def _make_ranking(
     scratch: Scratch, n_rows: int, depth: int
 ) -> tuple[tuple[Int64, Float64, Int64], tuple[Int64, Float64]]:
-    """Return the arrays of a ranking, and working space for it."""
+    """Return the arrays of a ranking, and its scratch space."""
     labels = scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth)
     scores = scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth)
     room = max(4 * depth, ranking.LANES)
@@ -163,26 +163,26 @@ def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Fl
 
 
 class JointRows(ABC):
-    """What takes the values that several systems have for the same rows: sums of their differences, or all of them."""
+    """Collects the values of several systems on the same rows, as sums of their differences or in full."""
 
-    has_sums: ClassVar[bool] = True  # in place of the values themselves, so that they can be sent
+    has_sums: ClassVar[bool] = True  # sums instead of values, which can be sent to other processes
 
     @abstractmethod
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
-        """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if there are any."""
+        """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if any."""
 
     def absorb(self, other: Self) -> None:
-        """Add the sums of other rows, but for those of groups."""
+        """Add the sums of other rows, except those of groups."""
         raise NotImplementedError
 
 
 def longest(rows: Rows) -> int:
-    """Return the entries of the longest row, at least 1."""
+    """Return the number of entries in the longest row, at least 1."""
     return int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=1))
 
 
 def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
-    """Copy the rows that are kept, given as bool [n_rows]."""
+    """Copy the rows selected by `kept`, bool [n_rows]."""
     lengths = np.diff(rows.indptr)
     entries = np.repeat(kept, lengths)
     copy = scratch.rows(int(np.count_nonzero(kept)), int(np.count_nonzero(entries)))

@@ -23,12 +23,12 @@ KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, LabelArea
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:
-    """Turn measures into a program; the same measures give the same program, which nothing changes."""
+    """Turn measures into a program; equal measures give the same, immutable program."""
     return _compile(tuple(measures))
 
 
 def without_propensities(program: Program) -> Program | None:
-    """Return the program without the measures that need propensities, or None where none is left."""
+    """Return the program without measures that need propensities, or None if none are left."""
     kept = [measure for measure in program.measures if not measure.needs_propensities]
     return compile_program(kept) if kept else None
 
@@ -51,7 +51,7 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         raise LookupError(f"no task computes {listed(untaken)}")
     tasks: list[Task] = []
     for kind, of_kind in taken.items():
-        groups: dict[tuple[bool, int], list[Measure]] = {}  # those at cutoffs first, then by grade
+        groups: dict[tuple[bool, int], list[Measure]] = {}  # measures at cutoffs first, then by grade
         for measure in of_kind:
             groups.setdefault((measure.metric.family == "confusion", measure.rel), []).append(measure)
         tasks += [kind.compile(tuple(groups[key]), key[1]) for key in sorted(groups)]

@@ -19,9 +19,9 @@ from xmceval.scoring.intervals import (
     ratio_interval,
 )
 
-BITS = WORD * (WORDS - 2)  # of an exact sum, below 1
-ONE = 1 << BITS  # as a multiple of the last of them
-SHARES = 5  # equal ones, of the variance: a row that carries more than one of them is named
+BITS = WORD * (WORDS - 2)  # fractional bits of an exact sum
+ONE = 1 << BITS  # 1 in units of the last bit
+SHARES = 5  # a row with more than this fraction (1 / SHARES) of the variance raises a caution
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Estimate:
     low, high : float or None
         The 95% confidence interval.
     caution : str or None
-        Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
-        the variance.
+        Why the interval may be inaccurate: ``few_rows`` below 30 rows, ``one_row`` if one row carries more than
+        a fifth of the variance.
     tie_low, tie_high : float or None
         The least and greatest value over all orders of equally scored labels.
     undefined : bool
-        Whether there is nothing to divide by.
+        Whether the denominator is zero.
     ceiling : float or None
         The best value that any ranking could reach on the same truth, for metrics at a cutoff.
     """
@@ -64,56 +64,56 @@ class Estimate:
         return as_bounds(self.tie_low, self.tie_high)
 
     def without_tie_bounds(self) -> Estimate:
-        """Return it without bounds over orders of ties."""
+        """Return the estimate without bounds over orders of ties."""
         return replace(self, tie_low=None, tie_high=None)
 
     @classmethod
     def plain(cls, value: float | None) -> Estimate:
-        """Return a value alone; None is undefined and counts as 0."""
+        """Return an estimate with only a value; None means undefined, which counts as 0."""
         return cls(value or 0.0, undefined=value is None)
 
 
 def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
-    """Return two bounds as the public API has them: NaN if missing."""
+    """Return two bounds for the public API: NaN if missing."""
     return (math.nan, math.nan) if low is None or high is None else (low, high)
 
 
 def exact(sums: Int64) -> list[Fraction]:
-    """Return the numbers that the words of exact sums, int64 [n, WORDS], stand for."""
+    """Convert exact sums, int64 [n, WORDS], to fractions."""
     return [Fraction(multiple, ONE) for multiple in multiples_of(sums.tolist())]
 
 
 def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64, *, ceiling: bool = False) -> Estimate:
-    """Divide: the moments [MOMENTS, WORDS] of the values of `n` rows become an estimate, with a ceiling or without.
+    """Compute an estimate from the moments [MOMENTS, WORDS] of the values of `n` rows, and maybe a ceiling.
 
-    The interval is that of a mean, or of a ratio of sums by the delta method; with sample weights w, numerator and
-    denominator are w times the row's, which is the delta method of the weighted mean. `extremes` [2, KEPT, 2] are the
-    rows that gain and lose most.
+    The interval is for a mean, or for a ratio of sums by the delta method; sample weights multiply numerators
+    and denominators, which gives the delta method for the weighted mean. `extremes` [2, KEPT, 2] are the rows
+    that gain and lose most.
     """
     num, den, num2, cross, den2, best, worst, most = multiples_of(sums.tolist())
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    tie_low = tie_high = value = num / den  # of whole numbers, which Python rounds once
+    tie_low = tie_high = value = num / den  # a quotient of integers, rounded once
     if best or worst:
         tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
-    rows = RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)  # the unit of values is the last bit of a sum
+    rows = RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)  # in units of the last bit of a sum
     interval = ratio_interval(rows, n, is_share=measure.is_mean_share)
     if interval is None:
         may_be_off = is_uncertain(rows, n)
     else:
-        may_be_off = n < FEWEST_ROWS or not measure.is_mean_share or few_hits(rows, n) is None  # else it is exact
+        may_be_off = n < FEWEST_ROWS or not measure.is_mean_share or few_hits(rows, n) is None  # else exact
     caution = _find_caution(rows, n, extremes) if may_be_off else None
     low, high = interval or (None, None)
     return Estimate(value, low, high, tie_low, tie_high, ceiling=most / den if ceiling else None, caution=caution)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:
-    """Return why an interval may be off, None where nothing suggests it."""
+    """Return why an interval may be inaccurate, or None."""
     if n < FEWEST_ROWS:
         return FEW_ROWS
     pairs = [*extremes[0].tolist(), *(pair[::-1] for pair in extremes[1].tolist())]
     rows = [(gain, gain + loss) for gain, loss in pairs if math.isfinite(gain)]  # numerators, denominators
-    if not rows:  # sums that were added over processes have none
+    if not rows:  # sums merged over processes keep no rows
         return None
     ratio = float(sums.num / sums.den)
     furthest = max(rows, key=lambda row: abs(row[0] - ratio * row[1]))

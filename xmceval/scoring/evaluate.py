@@ -1,4 +1,4 @@
-"""Compute totals from blocks of the truth and of systems, read in step and scored in threads."""
+"""Compute totals from blocks of the truth and of systems, read in parallel and scored in threads."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ from xmceval.scoring.totals import (
     largest_label,
 )
 
-MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
+MOST_NUMBERS = 1 << 20  # numbers for rankings and values of a block: 8 MiB per thread
 MOST_SPARE = 1 << 20  # bytes
-FRACTION = 2  # of a row's values: numerator and denominator
+FRACTION = 2  # numerator and denominator of a row
 NO_FRACTIONS = np.empty((0, 0, FRACTION))
 
 
 class BlockScratch(NamedTuple):
-    """The arrays one thread uses to score its blocks; copies are made only with weights of 0, or groups."""
+    """The arrays of one thread for scoring blocks; rows are copied only for weights of 0, or groups."""
 
     truth: Scratch
     scores: Scratch
-    kept: tuple[Scratch, Scratch]  # copies of the rows of truth and scores that have a weight
-    group: tuple[Scratch, Scratch]  # copies of those of one group
+    kept: tuple[Scratch, Scratch]  # copies of the rows of truth and scores with a weight
+    group: tuple[Scratch, Scratch]  # copies of the rows of one group
 
     @classmethod
     def take(cls) -> BlockScratch:
-        """Return small arrays that were left, or new ones."""
+        """Reuse small arrays of an earlier call, or make new ones."""
         try:
             return _spare.pop()
         except IndexError:
             return cls(Scratch(), Scratch(), (Scratch(), Scratch()), (Scratch(), Scratch()))
 
     def leave(self) -> None:
-        """Keep small arrays for the next call, since scoring a few rows is faster than making new arrays."""
+        """Keep small arrays for the next call: scoring a few rows is faster than making new arrays."""
         scratches = self.truth, self.scores, *self.kept, *self.group
         if sum([scratch.n_bytes for scratch in scratches]) <= MOST_SPARE:
             _spare[:] = [self]
@@ -75,17 +75,17 @@ def evaluate(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
-    """Return the totals of systems on the same truth, which is read once: the same bits as if each were scored alone.
+    """Return the totals of systems on the same truth, which is read once; bit-identical to scoring each alone.
 
-    Systems have the same rows, program, weights and filter. The values of rows are added to `joint` too, and `first`
-    gets copies of the first rows; `progress` is called with numbers of rows done.
+    Systems share rows, program, weights and filter. Per-row values are also added to `joint`, and `first`
+    receives copies of the first rows; `progress` is called with numbers of finished rows.
     """
     totals = [empty(system.setup) for system in systems]
     sources = [select_scores(system.setup, system.scores) for system in systems]
     setup = systems[0].setup
     n_weights = None if setup.weights is None else setup.weights.size
     steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once([system.setup for system in systems]))
-    are_few = truth.n_rows is not None and truth.n_rows <= OF_FEW**2  # fewer hits are no clear difference
+    are_few = truth.n_rows is not None and truth.n_rows <= OF_FEW**2  # too few hits for a clear difference
     taken: list[BlockScratch] = []
 
     def start() -> BlockScratch:
@@ -112,7 +112,7 @@ def evaluate(
 
 
 def select_scores(setup: Setup, scores: Source) -> Source:
-    """Return dense scores as a source that selects those that count, where all metrics are at cutoffs."""
+    """Return dense scores as a source that selects the labels that count, if all metrics are at cutoffs."""
     program = setup.program
     if program.needs_scores or setup.filter is not None or not isinstance(scores, MatrixSource):
         return scores
@@ -120,7 +120,7 @@ def select_scores(setup: Setup, scores: Source) -> Source:
 
 
 def rows_at_once(setups: Sequence[Setup]) -> int:
-    """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
+    """Return the number of rows with MOST_NUMBERS numbers in rankings and in the largest task."""
     most = max([task.numbers_per_row(setup) for setup in setups for task in setup.program.row_tasks], default=0)
     return max(MOST_NUMBERS // (2 * (setups[0].program.deepest + 1) + most), 1)
 
@@ -137,17 +137,17 @@ def score_block(
 ) -> None:
     """Add the rows of a block of truth, and of one block of scores per system, to the totals of each system.
 
-    With `are_few` the first rows of all are too few to look for low scores that are the best.
+    With `are_few`, there are too few rows in all to detect that low scores are best.
     """
     values: list[Float64] = []  # numerators and denominators by system, [n_rows, n_measures, 2]
-    shares: list[Float64] = []  # likewise of bins, [n_rows, n_measures * n_bins, 2]; there may be none
+    shares: list[Float64] = []  # the same for bins, [n_rows, n_measures * n_bins, 2], if any
     batch = None
     for number, (batch, whole) in enumerate(make_batches(scratch, blocks, systems)):
         if first is not None:
             copy_first_rows(number, batch, None if are_few else blocks[number + 1], first)
         of_block, by_task = totals[number].begin(), []
         for rows in _add_rows(batch, of_block, whole):
-            if joint:  # the next task writes into the same arrays
+            if joint:  # the next task overwrites the arrays
                 by_task += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
         totals[number].absorb(of_block)
         values.append(_join([of_values for of_values, _ in by_task]))
@@ -165,16 +165,16 @@ def score_block(
 
 
 def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: OpenedSystem, totals: Totals) -> None:
-    """Add the rows of a block of truth, and of scores, to totals that no other thread has."""
+    """Add the rows of a block of truth and scores to totals that no other thread uses."""
     for batch, whole in make_batches(scratch, blocks, [system]):
         for _ in _add_rows(batch, totals, whole):
             pass
 
 
 def _add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]:
-    """Add the rows of a batch to totals that no other thread has, and yield their values, task by task.
+    """Add the rows of a batch to totals that no other thread uses, and yield their values, task by task.
 
-    `whole` has the counts of them that `Tally.whole` has.
+    `whole` has the counts for `Tally.whole`.
     """
     program = batch.setup.program
     totals.tally.add(batch, program.cutoffs, whole)
@@ -193,10 +193,10 @@ def _join(arrays: Sequence[Float64]) -> Float64:
 def make_batches(
     scratch: BlockScratch, blocks: Sequence[Block], systems: Sequence[OpenedSystem]
 ) -> Iterator[tuple[Batch, Int64]]:
-    """Yield the batch of each system, valid until the next, and the counts of it that `Tally.whole` has."""
+    """Yield the batch of each system, valid until the next one, with its counts for `Tally.whole`."""
     block, *others = blocks
     setup = systems[0].setup
-    # The narrowest width: a label outside it is an error for one system, and so for all.
+    # The smallest width: a label outside it is an error for one system, and hence for all.
     width = min([system.setup.width for system in systems], key=lambda width: width.n_labels)
     truth, explicit_zeros = validated_truth(block, scratch.truth, width, setup.program.largest_grade, may_merge=True)
     largest = -1 if width.is_known else largest_label(truth)
@@ -215,7 +215,7 @@ def make_batches(
 def _make_batch(
     scratch: Scratch, system: OpenedSystem, block: Block, other: Block, truth: Rows, weights: Float64
 ) -> tuple[Batch, Int64]:
-    """Return the batch of a system: its scores are parsed, checked and filtered, or those that count are selected."""
+    """Return the batch of a system, with scores parsed, checked and filtered, or only those that count."""
     setup, whole, ends, omitted, threshold = system.setup, empty_whole(), None, NONE_OMITTED, -np.inf
     program, options = setup.program, setup.options
     selected = other.select(truth, scratch)
@@ -256,7 +256,7 @@ def _make_batch(
 
 
 def _refuse_unpredicted(block: Block, row: int) -> Fault:
-    """Return the fault of a row with a score of -inf, where labels without a score have score 0."""
+    """Return the fault of a row with a score of -inf when labels without a score have score 0."""
     option = argument("unscored", "zero")
     return Fault(
         block.first_row + row,
@@ -267,7 +267,7 @@ def _refuse_unpredicted(block: Block, row: int) -> Fault:
 
 
 def _check_binary(block: Block, scores: Rows) -> None:
-    """Refuse dense scores other than 0 and 1 without a threshold, as they would predict all labels."""
+    """Refuse dense scores other than 0 and 1 without a threshold, since they would predict all labels."""
     values = scores.values[: scores.indptr[-1]]
     others = np.flatnonzero((values != 0) & (values != 1))
     if others.size:

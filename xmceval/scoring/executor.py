@@ -1,8 +1,8 @@
 """Score parts of the rows with any `concurrent.futures.Executor`, bit-identical to scoring in one process.
 
-Uncompressed text is cut where lines begin, npy and npz at any row, all else at the ends of files; a task opens files
-where it runs, and reads its own part. Rows in memory go with their task. Errors in the data are
-returned by a task, so that no executor tries again, and are reported in the same words as in one process.
+Uncompressed text is split at lines, npy and npz at any row, everything else only between files; a task opens
+files where it runs, and reads its part. Rows in memory are sent with their task. A task returns errors in the
+data as values, so that executors do not retry, and they are reported in the same words as in one process.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ from xmceval.version import VERSION
 if TYPE_CHECKING:
     from xmceval.scoring.batch import JointRows
 
-PART_BYTES = 1 << 26  # of all files together that a task reads
-MARK_BYTES = 1 << 22  # between two places of a text file where reading may begin
-MOST_WAITING = 256  # tasks that an executor has at a time: each brings the propensities of all labels
+PART_BYTES = 1 << 26  # bytes that a task reads from all files
+MARK_BYTES = 1 << 22  # bytes between two positions of a text file where reading may begin
+MOST_WAITING = 256  # tasks submitted at a time: each carries the propensities of all labels
 
-LocalFile = tuple[str, str, Stamp]  # its name in messages, its place, and its stamp here
+LocalFile = tuple[str, str, Stamp]  # its name in messages, its path, and its stamp in this process
 
 
 @dataclass
 class RowRange:
-    """A shard, or some of its rows, as a source; rows have their numbers in the whole once parts are cut."""
+    """A shard, or a range of its rows, as a source; after cutting, rows are numbered in the whole."""
 
-    source: Source  # the shard that has them, from the first of them or an earlier one on
+    source: Source  # the shard with these rows, starting at the first of them or earlier
     name: str
-    n_labels: int | None  # as the fields around it, of the whole
+    n_labels: int | None  # of the whole, like the fields around it
     is_exact: bool
     dtype: np.dtype[Any] | None
     first_row: int
     stop_row: int
-    before: int = 0  # the rows of the shards before this one
-    place: int = 0  # which shard of the whole it is
-    n_bytes: int = 0  # of the shard
-    local_files: Sequence[LocalFile] = ()  # those that a task reads
-    can_start: bool = False  # at other rows than the first
-    marks: Sequence[Mark] = ()  # lines of a text file where reading may begin
+    before: int = 0  # number of rows in earlier shards
+    place: int = 0  # the number of the shard
+    n_bytes: int = 0  # size of the shard
+    local_files: Sequence[LocalFile] = ()  # files that a task reads
+    can_start: bool = False  # whether reading can start at any row
+    marks: Sequence[Mark] = ()  # positions in a text file where reading may begin
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -90,7 +90,7 @@ class RowRange:
                     return
 
     def cut(self, before: int, start: int, stop: int) -> RowRange:
-        """Return rows `start` to `stop` of the whole; `before` rows are in the shards before this one."""
+        """Return rows `start` to `stop` of the whole; earlier shards have `before` rows."""
         source: Any = self.source
         first = start - before
         if isinstance(unrepaired(source), MatrixSource) and not source.files():
@@ -105,12 +105,12 @@ class RowRange:
 
 
 class PartResult(NamedTuple):
-    """The totals of some rows, or their errors."""
+    """The totals of a part of the rows, or its errors."""
 
     totals: Sequence[Totals] = ()  # by system
     joint: Sequence[JointRows] = ()
     first: Sequence[FirstRows] = ()
-    removed: Sequence[Sequence[int]] = ()  # entries that each repair of a source removed, the truth first
+    removed: Sequence[Sequence[int]] = ()  # entries removed by each repair of a source, the truth first
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
     error: DataError | None = None  # another error, after those rows
 
@@ -124,7 +124,7 @@ def evaluate_in_parts(
     first: list[FirstRows] | None,
     progress: Progress | None,
 ) -> list[Totals]:
-    """Score systems on the same truth by the tasks of an executor, whose workers see the files; see `evaluate`."""
+    """Score systems on the same truth in tasks of an executor, whose workers see the files; see `evaluate`."""
     sources = [truth, *(system.scores for system in systems)]
     setup, where = systems[0].setup, argument("executor")
     setup.program.check_mergeable(where)  # groups were refused when options were read
@@ -142,7 +142,7 @@ def evaluate_in_parts(
         return evaluate(truth, systems, joint, first=first)
     totals, no_rows = [empty(system.setup) for system in systems], deepcopy(joint)
     faults, error = list[Fault](), None
-    options = recorded_options(setup.options.changed())  # what tasks get has no files and arrays
+    options = recorded_options(setup.options.changed())  # tasks receive no files or arrays
     lean = [
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
         for system in systems
@@ -170,7 +170,7 @@ def evaluate_in_parts(
                     repaired.removed.append(number)
     if faults:
         if any(getattr(unrepaired(source), "names", None) for source in sources):
-            evaluate(truth, systems)  # raises the same, with the names of queries, which tasks do not get
+            evaluate(truth, systems)  # raises the same with names of queries, which tasks lack
         raise as_error(faults)
     if error is not None:
         raise error
@@ -178,12 +178,12 @@ def evaluate_in_parts(
 
 
 def _copied(source: Source) -> Source:
-    """Return the same source, which takes notes of its own on its rows."""
+    """Return a copy of a source that records its own notes."""
     return replace(source, source=_copied(source.source)) if isinstance(source, RepairedSource) else copy(source)
 
 
 def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[RowRange]]:
-    """Return the shards of each source with their rows, which tasks count in text files."""
+    """Return the shards of each source with their numbers of rows; tasks count the rows of text files."""
     opened = [unrepaired(shard) for source in sources for shard in shards_of(source)]
     texts = {id(source): source for source in opened if isinstance(source, TextSource)}
     calls = [(text, _local_files(text)) for text in texts.values()]
@@ -220,7 +220,7 @@ def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[Row
 
 
 def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[Mark], list[str]] | DataError:
-    """Return the rows of a text file, places where reading may begin, and warnings; or its error."""
+    """Return the number of rows of a text file, positions to begin reading, and warnings; or its error."""
     marks, n_rows = list[Mark](), 0
     try:
         _check_files(files)
@@ -242,7 +242,7 @@ def _local_files(source: Source) -> list[LocalFile]:
 
 
 def _check_files(files: Sequence[LocalFile]) -> None:
-    """Refuse files that are others where this task runs, or have changed while it ran."""
+    """Refuse files that differ where this task runs, or changed while it ran."""
     for name, place, stamp in files:
         path = Path(name)
         its_stamp = stamp_of(path)
@@ -263,12 +263,12 @@ def _check_files(files: Sequence[LocalFile]) -> None:
 
 
 def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]], setup: Setup) -> int:
-    """Return the number of rows; blank lines after the last one of predictions are left out."""
+    """Return the number of rows, ignoring trailing blank lines of predictions."""
     numbers, *others = [[shard.n_rows for shard in shards] for shards in sharded]
     n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(numbers)
     fit = (theirs == numbers if len(theirs) == len(numbers) else sum(theirs) == n_rows for theirs in others)
     if n_weights not in {None, n_rows} or not all(fit):
-        for _ in Lockstep(sources[0], sources[1:], n_weights):  # it refuses, but for lines that are blank
+        for _ in Lockstep(sources[0], sources[1:], n_weights):  # raises unless the extra lines are blank
             pass
         for theirs, shards in zip(others, sharded[1:], strict=True):
             kept = numbers
@@ -284,7 +284,7 @@ def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]],
 def _cut(
     sharded: Sequence[Sequence[RowRange]], systems: Sequence[OpenedSystem]
 ) -> Iterator[tuple[RowRange, list[OpenedSystem]]]:
-    """Yield parts of about PART_BYTES, none beyond the end of a shard: the truth, and systems with a RowRange."""
+    """Yield parts of about PART_BYTES, each within a shard: the truth, and systems with a RowRange."""
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
         places = [int(np.searchsorted(of_source, first, side="right")) - 1 for of_source in starts]
@@ -309,7 +309,7 @@ def _cut(
 def _run(
     executor: Executor, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
 ) -> Generator[tuple[Any, Any], None, None]:
-    """Yield the arguments of each call of a task and its result, in order; at an early end cancel the rest."""
+    """Yield the arguments and result of each call of a task, in order; cancel the rest when stopped early."""
     waiting = deque[tuple[tuple[Any, ...], Future[Any]]]()
 
     def take_first() -> tuple[Any, Any]:
@@ -318,7 +318,7 @@ def _run(
             error = future.exception()
         except CancelledError as cancelled:
             error = cancelled
-        # A task returns errors in the data as its value, so an exception is one of the executor.
+        # A task returns errors in the data as values, so an exception comes from the executor.
         if isinstance(error, Exception) and not isinstance(error, XmcevalError):
             raise _early_end(error) from error
         result = future.result()
@@ -330,7 +330,7 @@ def _run(
         for arguments in calls:
             try:
                 waiting.append((arguments, executor.submit(as_here(task), *arguments)))
-            except (RuntimeError, OSError) as error:  # it was shut down, its workers or the connection to them are gone
+            except (RuntimeError, OSError) as error:  # it was shut down, or lost its workers or connection
                 raise _early_end(error) from error
             if len(waiting) == MOST_WAITING:
                 yield take_first()
@@ -342,7 +342,7 @@ def _run(
 
 
 def _early_end(reason: Exception | str) -> DataError:
-    """Return the error of an executor that does not do all tasks."""
+    """Return the error for an executor that did not run all tasks."""
     return DataError(
         f"the executor ended before all rows were scored ({str(reason) or type(reason).__name__}); were its workers "
         "killed, or out of memory?"
@@ -352,14 +352,14 @@ def _early_end(reason: Exception | str) -> DataError:
 def score_part(
     version: str, joint: Sequence[JointRows], truth: RowRange, systems: Sequence[OpenedSystem]
 ) -> PartResult:
-    """Score the rows of a part, where a task runs; errors are returned, not raised."""
+    """Score the rows of a part in a task; return errors instead of raising them."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
     scores: list[Any] = [system.scores for system in systems]
     files = [file for rows in (truth, *scores) for file in rows.local_files]
     try:
         _check_files(files)
-        joint = deepcopy(joint)  # a thread of this process shares them
+        joint = deepcopy(joint)  # threads of one process would share it
         totals = [empty(system.setup) for system in systems]
         scores = [
             replace(rows, source=select_scores(system.setup, rows.source))

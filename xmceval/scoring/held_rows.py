@@ -1,4 +1,4 @@
-"""Hold the values of all rows in memory, to return, save or resample them."""
+"""Keep the per-row values in memory, to return, save or resample them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from xmceval.scoring.setup.setup import Setup
 
 
 class RowBlock(NamedTuple):
-    """The values of some rows."""
+    """The values of a set of rows."""
 
-    rows: Int64  # [n_rows], their numbers; those of weight 0 are left out
+    rows: Int64  # [n_rows]; their numbers, without rows of weight 0
     weights: Float64  # [n_rows]
-    values: Float64  # [n_rows, n_systems, n_columns + n_shares of bins, 2], numerators and denominators
-    counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns], whether a row counts for a metric
+    values: Float64  # [n_rows, n_systems, n_columns + n_shares of bins, 2]; numerators and denominators
+    counts: NDArray[np.bool_]  # [n_rows, n_systems, n_columns]; whether a row counts for a metric
 
 
 class HeldRows(JointRows):
-    """The values of every row of systems: 16 bytes per row, metric and system; threads may add at the same time."""
+    """The per-row values of systems: 16 bytes per row, metric and system; threads may add concurrently."""
 
     has_sums = False
 
@@ -33,11 +33,11 @@ class HeldRows(JointRows):
         self._measures, self._drop_empty = setup.program.row_measures, setup.drop_empty
         self._blocks = list[RowBlock]()
         self._lock = threading.Lock()
-        self.n_rows = 0  # also those of weight 0
-        self.digest = 0  # of the truth, in any order of blocks
+        self.n_rows = 0  # including rows of weight 0
+        self.digest = 0  # digest of the truth, for any order of blocks
 
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
-        """Hold the values of a block: by system [n_rows, n_columns, 2]; of shares of bins there may be none."""
+        """Keep the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if any."""
         block, truth = batch.block, batch.truth
         rows = block.first_row + (np.arange(block.n_rows) if batch.kept is None else batch.kept)
         weights = batch.weights.copy() if batch.weights.size else np.ones(rows.size)
@@ -46,7 +46,7 @@ class HeldRows(JointRows):
         for m, measure in enumerate(self._measures):
             if not (measure.metric.left_out or measure.average in {"mean", "rows", "samples"}):
                 counts[:, :, m] = True
-            if self._drop_empty:  # rows without a label of such a grade do not count
+            if self._drop_empty:  # rows without labels of this grade do not count
                 n_true = np.concatenate([[0], np.cumsum(truth.values[: truth.indptr[-1]] >= measure.rel)])[truth.indptr]
                 counts[:, :, m] &= np.diff(n_true)[:, None] > 0
         if shares[0].size:
@@ -58,7 +58,7 @@ class HeldRows(JointRows):
             self.digest = (self.digest + digest) % 2**64
 
     def join(self) -> RowBlock:
-        """Return the values of all rows, in their order."""
+        """Return the values of all rows, in order."""
         filled = [block for block in self._blocks if block.rows.size] or self._blocks[:1]
         filled.sort(key=lambda block: int(block.rows[0]) if block.rows.size else 0)
         self._blocks = [RowBlock(*map(np.concatenate, zip(*filled, strict=True)))]

@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
-FEW = 20  # hits or misses, below which t is too narrow for a share of hits
+FEW = 20  # hits or misses below which the t interval is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
-ALIKE = 10**24  # values are alike if their squares exceed those of their differences by this factor
-UNCERTAIN = 0.2  # half of the interval of the mean denominator, as a share of it, above which t is Fieller's
+ALIKE = 10**24  # values are equal if their squares exceed those of their differences by this factor
+UNCERTAIN = 0.2  # relative half width of the mean denominator's interval, above which t is Fieller's
 
-# Cautions: why an interval may be further from the truth than it says.
+# Cautions: why an interval may be inaccurate.
 FEW_ROWS, ONE_ROW = "few_rows", "one_row"
 FEWEST_ROWS = 30
 
 
 @dataclass(frozen=True)
 class RowSums:
-    """Sums over rows of numerators, denominators, their squares, and their products; exact.
+    """Exact sums over rows of numerators, denominators, their squares, and their products.
 
-    They may be in any common unit: as whole numbers of a small one they take a fraction of the time.
+    They may be in any common unit: whole numbers in a small unit take a fraction of the time.
     """
 
     num: Fraction | int
@@ -39,42 +39,42 @@ class RowSums:
 
     @cached_property
     def squares(self) -> Fraction | int:
-        """The sum of e^2, e = num - R den, R = sum num / sum den, times (sum den)^2; at least 0, also if rounded."""
+        """The sum of e^2, e = num - R den, R = sum num / sum den, times (sum den)^2; never below 0."""
         num, den = self.num, self.den
         return max(self.num2 * den**2 - num * (2 * self.cross * den - num * self.den2), 0)
 
     def spread(self, n: int) -> tuple[Fraction, Fraction, Fraction]:
-        """Return the sums of squared deviations of numerators, of products, and of denominators, from their means."""
+        """Return the sums of squared deviations from means: of numerators, of products, and of denominators."""
         num, den = self.num, self.den
         num2, cross = self.num2 - Fraction(num**2, n), self.cross - Fraction(num * den, n)
         return num2, cross, self.den2 - Fraction(den**2, n)
 
     def hits(self, n: int) -> int | None:
-        """Return in how many of `n` rows the value is 1, if it is 0 or 1 in all and all denominators are equal.
+        """Count the rows with value 1 among `n`, if all values are 0 or 1 and all denominators are equal.
 
-        Of values within 0 and 1: there no square is above its value, so that equal sums mean equal values.
+        For values between 0 and 1: no square exceeds its value, so that equal sums imply equal values.
         """
         is_share = n * self.num2 == self.num * self.den and n * self.den2 == self.den**2
         return int(self.num * n // self.den) if is_share else None
 
 
 def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[float, float] | None:
-    """Return the 95% interval of a ratio of sums, or of a mean where every denominator is 1; None where it has no end.
+    """Return the 95% interval of a ratio of sums, or of a mean if denominators are 1; None if it is unbounded.
 
-    There is none below 2 rows, and where all rows have the same value, so that there is no spread to go by. `is_share`
-    says that it is a mean, or a weighted one, of values that cannot be below 0 or above 1.
+    There is also none for fewer than 2 rows, or if all rows have the same value and hence no spread. `is_share`
+    means that it is a mean, possibly weighted, of values between 0 and 1.
     """
     if n < 2:
         return None
-    # Where a share is 0 or 1 in every row, and few are 0 or few are 1, t is too narrow: of 1,000 rows of which one in
-    # 1,000 is a hit, it misses the truth in 37% of all samples.
+    # If a share is 0 or 1 in every row, and few rows are 0 or few are 1, t is too narrow: with 1,000 rows and a
+    # true share of one in 1,000, it misses the true value in 37% of all samples.
     hits = few_hits(sums, n) if is_share else None
     if hits is not None:
         return binomial_interval(hits, n)
     squares, square = sums.squares, sums.den**2
     if ALIKE * squares <= sums.num2 * square:
         return None
-    if is_uncertain(sums, n):  # then the delta method is too narrow
+    if is_uncertain(sums, n):  # the delta method is then too narrow
         return fieller_interval(sums, n)
     # t s / sqrt(n) around a mean. For a ratio the delta method (Cochran, Sampling Techniques, 1977, ch. 6): with
     # e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
@@ -84,13 +84,13 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[fl
 
 
 def few_hits(sums: RowSums, n: int) -> int | None:
-    """Return the hits of a share that is 0 or 1 in every row, where these or the misses are fewer than 20."""
+    """Return the hits of a share that is 0 or 1 in every row, if there are fewer than 20 hits or misses."""
     hits = sums.hits(n)
     return hits if hits is not None and min(hits, n - hits) < FEW else None
 
 
 def is_uncertain(sums: RowSums, n: int) -> bool:
-    """Return whether the 95% interval of the mean denominator, of 30 rows or more, reaches further than 20% of it."""
+    """Return whether the 95% interval of the mean denominator, over at least 30 rows, exceeds ±20%."""
     if n < FEWEST_ROWS:
         return False
     square = sums.den**2
@@ -98,10 +98,10 @@ def is_uncertain(sums: RowSums, n: int) -> bool:
 
 
 def fieller_interval(sums: RowSums, n: int) -> tuple[float, float] | None:
-    """Return the 95% interval of a ratio whose denominator is uncertain; None where it has no end.
+    """Return the 95% interval of a ratio with an uncertain denominator; None if it is unbounded.
 
-    It holds each ratio r for which t of the numerators - r denominators does not exclude a mean of 0 (Fieller, J. R.
-    Stat. Soc. B 16, 1954), and has no end where t does not exclude a mean denominator of 0.
+    It contains each ratio r for which a t test of numerators - r denominators does not reject a mean of 0
+    (Fieller, J. R. Stat. Soc. B 16, 1954), and is unbounded if a mean denominator of 0 is not rejected.
     """
     factor = Fraction(t_quantile(n - 1)) ** 2 * n / (n - 1)
     square, middle, first = (
@@ -116,7 +116,7 @@ def fieller_interval(sums: RowSums, n: int) -> tuple[float, float] | None:
 
 @lru_cache
 def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the exact interval of a share of hits, when hits or misses are few.
+    """Return the exact interval of a share of hits, for few hits or misses.
 
     At each end, the probability of at least, or at most, this many hits is (1 - confidence) / 2
     (Clopper, Pearson, Biometrika 26, 1934).
@@ -132,8 +132,8 @@ def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tupl
 def _at_most(hits: int, n: int, p: float) -> float:
     """Return the probability of at most `hits` hits in `n` rows, each a hit with probability 0 < p < 1.
 
-    For few hits: it is 0 where none at all is too rare for a float. Decimals have the digits that such a power takes
-    away, and are the same on every machine.
+    For few hits: it is 0 if the probability of no hits underflows. Decimals have enough digits for such powers,
+    and are the same on every machine.
     """
     total = term = float(DIGITS.power(DIGITS.subtract(Decimal(1), Decimal(p)), n))
     for i in range(1, hits + 1):
@@ -143,7 +143,7 @@ def _at_most(hits: int, n: int, p: float) -> float:
 
 
 def _last_with(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the last number from `low` to `high` with something that holds from `low` up to it."""
+    """Return the largest x in [low, high] for which the predicate holds."""
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
@@ -153,8 +153,9 @@ def _last_with(holds: Callable[[float], bool], low: float, high: float) -> float
 def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     """Return the two-sided quantile of Student's t distribution.
 
-    From 300 degrees on by its expansion in the normal quantile (Abramowitz, Stegun, 26.7.5), whose error there is below
-    4e-13 for 95% and below 4e-11 for 99.9%: importing scipy.special would take a tenth of a small run.
+    From 300 degrees on it is expanded in the normal quantile (Abramowitz, Stegun, 26.7.5), with an error below
+    4e-13 for 95% and below 4e-11 for 99.9%: importing scipy.special would take a tenth of the time of a small
+    run.
     """
     p = (1 + confidence) / 2
     if degrees < 300:
@@ -179,11 +180,11 @@ def exact_sum(numbers: NDArray[np.float64]) -> float:
 def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
     """Yield a few numbers with the same exact sum as `numbers`, float64 [n].
 
-    Each is the sum of the upper bits of the remainders of all numbers, few enough that no addition rounds.
+    Each is the sum of the upper bits of all remainders, few enough bits that no addition rounds.
     """
     left = numbers
     while (largest := max(float(left.max(initial=0.0)), -float(left.min(initial=0.0)))) > 0.0:
-        # Adding and subtracting it rounds to its last bit; 2^52 of these exceed all numbers together.
+        # Adding and subtracting it rounds to its last bit; 2^52 of these bits exceed the sum of all numbers.
         rounder = math.ldexp(1.5, math.frexp(largest)[1] + left.size.bit_length())
         upper = left + rounder
         upper -= rounder
@@ -192,5 +193,5 @@ def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
 
 
 def exact_total(counts: NDArray[np.int64]) -> int:
-    """Return the sum, which int64 may not hold, of fewer than 2^31 whole numbers, int64 [n]."""
+    """Return the sum, which may exceed int64, of fewer than 2^31 whole numbers, int64 [n]."""
     return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())

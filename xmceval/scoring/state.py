@@ -1,4 +1,4 @@
-"""The State class: totals of some rows and how they were scored, which can be merged or finished elsewhere."""
+"""The State class: totals of rows and how they were scored, which can be merged or finished elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xmceval.version import VERSION
 
 NO_RANGE = (np.inf, 0.0)  # of weights
 MOST_SHARDS = 1 << 20
-# Options that must be equal for totals to be added; metrics, propensities and weights are compared as such.
+# Options that must be equal to add totals; metrics, propensities and weights are compared separately.
 RULES = (
     *("duplicates", "empty_rows", "unscored", "ties", "threshold", "by_frequency", "ceiling", "filter_truth"),
     "dataset",
@@ -29,23 +29,23 @@ RULES = (
 class State:
     """The totals of some rows and how they were scored."""
 
-    name: str  # how messages call it
+    name: str  # its name in messages
     setup: Setup
     totals: Totals
-    n_rows: int = 0  # that were read, also those of weight 0
-    truth: tuple[str, ...] = ()  # the names of files or arrays, each once
+    n_rows: int = 0  # rows read, including those of weight 0
+    truth: tuple[str, ...] = ()  # the names of files or arrays, without repeats
     scores: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()  # the names in reports; empty where nothing was scored
-    shards: tuple[int, ...] = ()  # the numbers of those that it has, from 1 on
-    n_shards: int = 0  # how many there are of them in all; 0 where rows were saved without a number
-    weight_range: tuple[float, float] = NO_RANGE  # of the sample weights above 0
-    removed: tuple[int, int] = (0, 0)  # entries of truth and scores whose label appeared twice in a row
-    max_weight: float | None = None  # the largest sample weight that may come
+    systems: tuple[str, ...] = ()  # the names in reports; empty if nothing was scored
+    shards: tuple[int, ...] = ()  # the numbers of its shards, counted from 1
+    n_shards: int = 0  # the total number of shards; 0 if saved without a shard number
+    weight_range: tuple[float, float] = NO_RANGE  # of the positive sample weights
+    removed: tuple[int, int] = (0, 0)  # dropped duplicate labels in truth and scores
+    max_weight: float | None = None  # the largest possible sample weight
     version: str = VERSION
 
     @cached_property
     def configuration(self) -> dict[str, Any]:
-        """The settings that must be equal for totals to be added, by name in messages."""
+        """The settings that must be equal to add totals, by name in messages."""
         changed, propensities = self.setup.options.changed(), self.setup.propensities
         are_counts = propensities.n is not None
         digest = None if propensities is NO_PROPENSITIES else propensities.digest
@@ -64,23 +64,23 @@ class State:
         }
 
     def emptied(self) -> State:
-        """Return the state of no rows of the same configuration."""
+        """Return a state without rows, with the same configuration."""
         return State(self.name, self.setup, empty(self.setup), max_weight=self.max_weight)
 
     def check_filter(self) -> None:
-        """Refuse pairs of a filter beyond the rows and labels."""
+        """Refuse pairs of a filter that exceed the rows or labels."""
         if self.setup.filter is not None:
             self.setup.filter.check_rows(self.n_rows, first_of(self.truth))
             self.setup.filter.check_labels(self.setup.width)
 
     def without_pairs(self) -> State:
-        """Return the state as it is saved, with the effect of its filter but not its pairs."""
+        """Return the state for saving, with the effect of its filter but without its pairs."""
         self.check_filter()
         pairs = self.setup.filter
         return self if pairs is None else replace(self, setup=replace(self.setup, filter=pairs.without_pairs()))
 
     def merge(self, other: State) -> State:
-        """Return the state of the rows of both; associative, and commutative but for the order of names."""
+        """Return the state of the rows of both; associative, and commutative except for the order of names."""
         check_shards([self, other])
         self.check_compatible(other)
         setup, theirs = self.setup, other.setup
@@ -108,7 +108,7 @@ class State:
         )
 
     def check_compatible(self, other: State) -> None:
-        """Refuse a state whose totals cannot be added to these, and name the differences."""
+        """Refuse a state whose totals cannot be added to this one, naming the differences."""
         theirs = other.configuration
         for name, value in self.configuration.items():
             if value != theirs[name] and not (name == "number of labels" and None in {value, theirs[name]}):
@@ -133,7 +133,7 @@ class State:
 
 
 def check_shards(states: Iterable[State]) -> None:
-    """Refuse a shard that is there twice, and shards of different numbers of shards."""
+    """Refuse repeated shards, and shards out of different totals."""
     numbered = [state for state in states if state.n_shards]
     owners: dict[int, State] = {}
     for state in numbered:
@@ -150,16 +150,16 @@ def check_shards(states: Iterable[State]) -> None:
 
 
 def each_once(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of both, each once, in order of appearance."""
+    """Return the names of both without repeats, in order of appearance."""
     return tuple(dict.fromkeys((*names, *more)))
 
 
 def first_of(names: Iterable[str]) -> str:
-    """Return the first of several names, and how many others there are."""
+    """Return the first of several names, and the number of others."""
     first, *others = names
     return f"{first} and {len(others):,} more" if others else first
 
 
 def _in_fixed_order(texts: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the texts of two states, each once, in an order that does not depend on which comes first."""
+    """Return the texts of two states without repeats, in an order independent of that of the states."""
     return texts if texts == more else tuple(sorted({*texts, *more}))

@@ -1,7 +1,7 @@
 """Read and write states as npz files without pickles or compression.
 
-Its first member is `header`: the bytes of a JSON object with all that is no array. A file may come from anywhere, so
-every field is checked for its kind, and every array for its kind, shape and range, before it is used.
+The first member is `header`: the bytes of a JSON object with everything that is not an array. Files are
+untrusted, so the type of every field, and the type, shape and range of every array, are checked before use.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 Arrays = dict[str, NDArray[Any]]
 
-# Kinds of fields: a type, a range of integers, None, a tuple of alternatives, an object with exactly these fields; and
-# a list of any number of one kind, or of exactly these kinds where there are several.
+# Kinds of fields: a type, a range of integers, None, a tuple of alternatives, an object with exactly these
+# fields; a list of any length of one kind, or of exactly these kinds if there are several.
 _COUNT, _NUMBER = range(MOST_ROWS + 1), (int, float)
 PROPENSITIES = {
     "source": str,
@@ -51,7 +51,7 @@ PROPENSITIES = {
     "from_truth": bool,
 }
 FILTER = {"name": str, "n_pairs": _COUNT, "n_rows": _COUNT}
-# Of each field of the header its kind, and how it is found in a state.
+# For each field of the header: its kind, and how to get it from a state.
 HEADER: dict[str, tuple[Any, Callable[[State], Any]]] = {
     "schema": (str, lambda _: STATE_SCHEMA),
     "version": (str, lambda state: state.version),
@@ -80,7 +80,7 @@ HEADER: dict[str, tuple[Any, Callable[[State], Any]]] = {
 
 
 def pack_state(state: State) -> bytes:
-    """Return a state as the bytes of a file; the same state gives the same bytes."""
+    """Return a state as the bytes of a file; equal states give equal bytes."""
     state = state.without_pairs()
     header = {name: find(state) for name, (_, find) in HEADER.items()}
     propensities, arrays = state.setup.propensities, state.totals.arrays()
@@ -100,7 +100,7 @@ def _describe(value: Any, fields: Iterable[str]) -> dict[str, Any] | None:
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Return integers in the narrowest type that holds them, and other numbers unchanged."""
+    """Convert integers to the narrowest type that holds them; return other numbers unchanged."""
     if array.dtype.kind in "iu":
         least, greatest = int(array.min(initial=0)), int(array.max(initial=0))
         dtype = next(kind for kind in INTEGERS if np.iinfo(kind).min <= least and greatest <= np.iinfo(kind).max)
@@ -114,10 +114,10 @@ def load_state(path: str | Path) -> State:
 
 
 def is_state(path: Path) -> bool:
-    """Return whether a file is a state, sound or not: an archive whose first member is the header of one."""
+    """Return whether a file is a state, valid or not: an archive whose first member is its header."""
     try:
         return _begins_as_state(read_first_bytes(path, 64))
-    except DataError:  # a pair of npy files by their stem, or an error that opening reports
+    except DataError:  # a pair of npy files named by its stem, or an error that opening reports
         return False
 
 
@@ -126,7 +126,7 @@ def _begins_as_state(content: bytes) -> bool:
 
 
 def unpack_state(content: bytes, name: str) -> State:
-    """Return the state that the bytes of a file hold; `name` is that of messages."""
+    """Read a state from the bytes of a file; `name` is used in messages."""
     if not _begins_as_state(content):
         if content.startswith(b'{"schema": "xmceval/state/'):
             raise DataError(f"{name}: written by an older xmceval: score again")
@@ -134,7 +134,7 @@ def unpack_state(content: bytes, name: str) -> State:
         raise DataError(f"{name}: not a state of xmceval {hint}")
     try:
         arrays = _read_arrays(content)
-    except Exception as error:  # zipfile and numpy raise nearly anything over damaged bytes
+    except Exception as error:  # zipfile and numpy raise nearly anything for damaged bytes
         reason = error or type(error).__name__
         raise DataError(f"{name}: the state is damaged or cut short: {reason} (hint: save it again)") from None
     try:
@@ -143,7 +143,7 @@ def unpack_state(content: bytes, name: str) -> State:
         setup.program.check_mergeable("a state")
         n_needed = sum(task.numbers_per_row(setup) for task in setup.program.row_tasks)
         if n_needed > sum(array.size for array in arrays.values()):
-            raise ValueError("there are too few numbers for its metrics and bins")  # before room is made for them
+            raise ValueError("there are too few numbers for its metrics and bins")  # before allocating memory
         totals = empty(setup)
         totals.fill(arrays)
         fields: dict[str, Any] = {field: header[field] for field in ("version", "n_rows", "n_shards", "max_weight")}
@@ -165,7 +165,7 @@ def _read_arrays(content: bytes) -> Arrays:
         members = archive.infolist()
         is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
         if not is_plain or sum(member.file_size for member in members) > len(content):
-            raise ValueError("its arrays are compressed")  # they could expand to any amount of memory
+            raise ValueError("its arrays are compressed")  # they could expand to any size
         for member in members:
             name, item = member.filename.removesuffix(".npy"), archive.read(member)
             stream = io.BytesIO(item)
@@ -174,13 +174,13 @@ def _read_arrays(content: bytes) -> Arrays:
             shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
             if dtype.kind not in "iuf" or is_fortran:
                 raise ValueError(f"{name} has no numbers")
-            numbers = np.frombuffer(item, dtype, offset=stream.tell()).reshape(shape)  # as many as there are
+            numbers = np.frombuffer(item, dtype, offset=stream.tell()).reshape(shape)  # no more than stored
             arrays[name] = numbers.astype(np.float64 if dtype.kind == "f" else np.int64)
     return arrays
 
 
 def _read_header(text: NDArray[Any]) -> dict[str, Any]:
-    """Return the header from its bytes, int64 [n_bytes], with every field checked for its kind."""
+    """Parse the header from its bytes, int64 [n_bytes], checking the kind of every field."""
 
     def refuse_constant(constant: str) -> Any:
         raise ValueError(f"{constant} is no number of JSON")
@@ -202,7 +202,7 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Return whether a value of JSON is of a kind, as HEADER has them."""
+    """Return whether a JSON value has a kind, as in HEADER."""
     if isinstance(kind, tuple):
         return any(_fits(value, one) for one in kind)
     if isinstance(kind, list):
@@ -217,12 +217,12 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _restore_options(changed: Mapping[str, Any]) -> Options:
-    """Return recorded options; their metrics and cutoffs are listed one by one, as a range could be of any length."""
+    """Restore recorded options; metrics and cutoffs are listed singly, since a range could have any length."""
     kinds: dict[type, Any] = {bool: bool, int: range(MOST_LABELS), float: _NUMBER, list: [str]}
     special: dict[str, Any] = {
         "k": [range(MOST_ROWS)],
         "by_frequency": (range(MOST_ROWS), str, [(range(MOST_ROWS), str)]),
-        "threshold": (*_NUMBER, str),  # inf is no number of JSON
+        "threshold": (*_NUMBER, str),  # JSON has no inf
     }
     for name, value in changed.items():
         spec = specs().get(name)
@@ -237,7 +237,7 @@ def _restore_options(changed: Mapping[str, Any]) -> Options:
 
 
 def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setup:
-    """Return how the rows were scored; weights have a unit only, and a filter no pairs."""
+    """Restore the setup; weights are reduced to their unit, and a filter has no pairs."""
     options, propensities = _restore_options(header["options"]), _restore_propensities(header["propensities"], arrays)
     program: Program | None = compile_program(options.measures)
     if program is not None and propensities is NO_PROPENSITIES:  # there were too few training rows
@@ -268,7 +268,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
 
 
 def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -> Propensities:
-    """Return propensities from the training rows of each label, or from the inverse propensities, in a file."""
+    """Restore propensities from the stored training rows of each label, or the stored inverse propensities."""
     if described is None:
         return NO_PROPENSITIES
     if len({described[name] is None for name in "abn"}) > 1:
@@ -287,7 +287,7 @@ def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -
 
 
 def _check_sizes(state: State) -> None:
-    """Refuse numbers of rows, shards and labels that contradict each other."""
+    """Refuse inconsistent numbers of rows, shards and labels."""
     setup, tally, n_rows, shards = state.setup, state.totals.tally, state.n_rows, state.shards
     if sorted(set(shards)) != list(shards) or bool(shards) != bool(state.n_shards):
         raise ValueError("shards: expected numbers that ascend, and how many shards there are")

@@ -1,4 +1,4 @@
-"""Turn the totals of an evaluation into figures, counts and slices."""
+"""Convert the totals of an evaluation to figures, counts and slices."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from xmceval.scoring.totals import Totals
 class Value:
     """One number of a report: its measure, its estimate, and its scope.
 
-    The kind is ``total``; within a bin of labels ``share``, if those of all bins add up, or else ``average``; and
-    ``group`` if it is of a group of rows alone.
+    The kind is ``total``; within a bin of labels ``share`` if the shares of all bins add up, or else
+    ``average``; and ``group`` for a group of rows.
     """
 
     measure: Measure
@@ -46,13 +46,13 @@ class Value:
 class Counts:
     """Counts of the input, which show whether the right files were scored.
 
-    ``short_rows`` and ``tied_rows`` are by cutoff: rows with fewer predictions than k, rows with a tie across it.
-    ``left_out`` is by metric: rows without a value. ``unscored`` are the true labels without a score, by the grade
-    from which on a label is true; of metrics of whole rows only. ``grades`` are the least and the greatest grade of the
-    truth. ``unpredicted`` are the scores of -inf; ``binary_rows`` are dense rows of 0 and 1 whose ones are decisions;
-    ``lowest_rows`` have the lowest finite float within a cutoff, and ``rounded_rows`` ties of numbers so large that
-    they may have been rounded. A CSV of values of rows has no counts: they are 0 then but for the instances, and not
-    known.
+    ``short_rows`` and ``tied_rows`` count, by cutoff, rows with fewer predictions than k, and rows with a tie
+    across it. ``left_out`` counts, by metric, rows without a value. ``unscored`` counts true labels without a
+    score, by the lowest grade of a true label, only for metrics of whole rows. ``grades`` are the least and the
+    greatest grade of the truth. ``unpredicted`` counts scores of -inf; ``binary_rows`` dense rows of 0 and 1
+    whose ones are decisions; ``lowest_rows`` rows with the lowest finite float within a cutoff; and
+    ``rounded_rows`` rows with ties of numbers so large that they may have been rounded. A CSV of per-row values
+    has no counts: they are then 0, meaning unknown, except for the instances.
     """
 
     n_instances: int
@@ -75,7 +75,7 @@ class Counts:
 
     @property
     def unscored_true(self) -> int | None:
-        """True labels without a score, of the lowest grade; None where no metric needs whole rows."""
+        """True labels without a score, counted for the lowest grade; None if no metric needs whole rows."""
         return self.unscored[min(self.unscored)].number if self.unscored else None
 
 
@@ -102,7 +102,7 @@ class Summary:
 
 
 def finish_totals(totals: Totals, setup: Setup) -> Summary:
-    """Compute the numbers of a system from its totals, whose number of labels is known."""
+    """Compute the numbers of a system from its totals, given a known number of labels."""
     slices = [*_list_bins(totals, setup)]
     # The figures of a group of rows are those of its rows alone.
     for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
@@ -157,7 +157,7 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
         tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
-        grades=(int(least), int(greatest)) if least <= greatest else (1, 1),  # that of binary truth without any
+        grades=(int(least), int(greatest)) if least <= greatest else (1, 1),  # (1, 1) without true labels
         unpredicted=whole.unpredicted,
         binary_rows=whole.binary_rows,
         lowest_rows=counts[LOWEST],

@@ -1,7 +1,7 @@
 """Exact sums over rows, bit-identical for any order, block size, number of threads or split into shards.
 
-Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact. The rows
-furthest from any ratio of the sums are kept too, unrounded.
+The contribution of each row is rounded once to a multiple of 2^-60 and added as an integer; its square is
+exact. The rows furthest from any ratio of the sums are also kept, unrounded.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.totals import MOST_ROWS, Field, Part
 
-LARGEST_ROW = float(1 << 62)  # bound of a row's gain or loss; the squares of values below it can be summed
-ROWS_AT_ONCE = 65_536  # whose values are copied
+LARGEST_ROW = float(1 << 62)  # limit for a row's gain or loss, below which squares can be summed
+ROWS_AT_ONCE = 65_536  # rows whose values are copied together
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
 def no_sums(n: int) -> Int64:
-    """Return `n` sums of nothing, int64 [n, MOMENTS, WORDS]."""
+    """Return `n` empty sums, int64 [n, MOMENTS, WORDS]."""
     return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
 
 def no_extremes(n: int) -> Float64:
-    """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]."""
+    """Return the empty extremes of `n` outputs, [n, 2, KEPT, 2]."""
     return np.full((n, 2, KEPT, 2), -np.inf)
 
 
 def merge_extremes(left: Float64, right: Float64) -> Float64:
-    """Return the most extreme rows of both, float64 [n, 2, KEPT, 2]; `left` itself where `right` has none of these."""
+    """Return the most extreme rows of both, float64 [n, 2, KEPT, 2]; `left` itself if they are all in it."""
     if (left[:, :, 0, 0] == -np.inf).all():  # of no rows
         return right
     if (right[:, :, 0] == left[:, :, -1]).all():
@@ -61,7 +61,7 @@ def add_words(left: Int64, right: Int64) -> Int64:
 
 
 def check_words(name: str, words: Int64) -> None:
-    """Refuse exact sums, int64 [..., WORDS], that are not words of 60 bits with the sign in the last."""
+    """Refuse exact sums, int64 [..., WORDS], unless they are words of 60 bits with the sign in the last."""
     if words.size and not 0 <= int(words[..., :-1].min()) <= int(words[..., :-1].max()) <= MASK:
         raise ValueError(f"{name} has words of more than {WORD} bits")
     if words.size and not -LARGEST_TOP < int(words[..., -1].min()) <= int(words[..., -1].max()) < LARGEST_TOP:
@@ -69,13 +69,13 @@ def check_words(name: str, words: Int64) -> None:
 
 
 def check_true(name: str, true: Int64) -> None:
-    """Refuse `true`, int64 [2], with more true labels without a score than there are."""
+    """Refuse `true`, int64 [2], with more unscored true labels than true labels."""
     if true[0] > true[1]:
         raise ValueError(f"{name} has {true[0]:,} labels of {true[1]:,}")
 
 
 def check_extremes(name: str, extremes: Float64) -> None:
-    """Refuse extreme rows, float64 [n, 2, KEPT, 2], that are not in their order, those that are not there last."""
+    """Refuse extreme rows, float64 [n, 2, KEPT, 2], that are out of order; missing rows must come last."""
     first, second = extremes[..., 0], extremes[..., 1]
     is_missing = np.isneginf(first) & np.isneginf(second)
     is_in_order = (first[..., :-1] > first[..., 1:]) | (
@@ -88,13 +88,13 @@ def check_extremes(name: str, extremes: Float64) -> None:
 
 
 class Sums(Part):
-    """Sums of the values of some rows: of `n_outputs` measures, and of the shares that bins of labels have in them.
+    """Sums of per-row values: of `n_outputs` measures, and of the shares of label bins in them.
 
-    They are int64 arrays `sums` and `shares` [n, MOMENTS, WORDS], bin by bin for each output; `left_out` [n_outputs],
-    rows without a value; `true` [2], true labels without a score, and all true labels, counted where whole rows are
-    scored, and where labels are decided on, twice their number; and a float64 array `extremes` [n_outputs + n_shares,
-    2, KEPT, 2], the rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus
-    infinity for those that are not there.
+    The int64 arrays are `sums` and `shares` [n, MOMENTS, WORDS], bin by bin for each output; `left_out`
+    [n_outputs], the number of rows without a value; and `true` [2], the numbers of unscored and of all true
+    labels if whole rows are scored, or for decisions, twice the number of decisions. The float64 array
+    `extremes` [n_outputs + n_shares, 2, KEPT, 2] has the rows of each output, then of each share, that gain and
+    lose most, as kept by `add_values`, and minus infinity for missing rows.
     """
 
     fields = MappingProxyType(
@@ -117,15 +117,15 @@ class Sums(Part):
         )
 
     def begin(self) -> Sums:
-        """Return sums of no rows, to be added to these."""
+        """Return empty sums, to be added to these later."""
         sums = Sums(len(self["sums"]), len(self["shares"]))
-        # A row less extreme than the last that is kept here is not worth keeping: merging these changes nothing.
+        # Rows less extreme than the last one kept here need not be kept: merging them would change nothing.
         sums.values["extremes"] = self["extremes"][:, :, -1:].repeat(KEPT, axis=2)
         return sums
 
 
 def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
-    """Return the sums and the extremes, as `Sums` has them, of values [n_rows, n_outputs, 2] with weights or none."""
+    """Return the sums and extremes, as in `Sums`, of values [n_rows, n_outputs, 2], optionally weighted."""
     n_rows, n_outputs, n_slots = values.shape
     sums, extremes = no_sums(n_outputs), no_extremes(n_outputs)
     for first in range(0, n_rows, ROWS_AT_ONCE):

@@ -28,18 +28,19 @@ MOST_LABELS = (1 << 63) - 2
 
 
 class Field(NamedTuple):
-    """How arrays of one name add up, and which of them a state may have."""
+    """How arrays of one name are added, and which values a state may contain."""
 
-    # ``add(left, right)`` is the array of the rows of both, as a new value or one of the two; associative, commutative
+    # ``add(left, right)`` returns the array for the rows of both, new or one of the two; associative and
+    # commutative
     add: Callable[[Any, Any], Any]
     low: int | None = None  # the range of the numbers
     high: int | None = None
-    # raises ValueError for numbers of a state that cannot be; called with the name and the array
+    # raises ValueError for impossible numbers in a state; called with the name and the array
     check: Callable[[str, Any], None] | None = None
 
 
 class Part:
-    """Named arrays of some rows; threads may `absorb` parts at the same time, which `begin` or `spare` returned."""
+    """Named arrays for a set of rows; threads may concurrently `absorb` parts from `begin` or `spare`."""
 
     fields: ClassVar[Mapping[str, Field]] = {}
 
@@ -58,17 +59,17 @@ class Part:
         return self.values[name]
 
     def begin(self: P) -> P:
-        """Return an empty part; the rows of one block are added to it before this one absorbs them."""
+        """Return an empty part for the rows of one block, which this part absorbs later."""
         raise NotImplementedError
 
     def spare(self: P) -> P:
-        """Return a copy to which rows are added; `adopt` makes it this part."""
+        """Return a copy to which rows are added; `adopt` then replaces this part by it."""
         part = copy(self)
         part.values = {name: array.copy() for name, array in self.values.items()}
         return part
 
     def adopt(self: P, spare: P) -> P:
-        """Return the part with the rows that were added to its spare copy."""
+        """Return the part including the rows added to its spare copy."""
         return spare
 
     def absorb(self: P, other: P) -> None:
@@ -79,17 +80,17 @@ class Part:
             }
 
     def merge(self: P, other: P) -> P:
-        """Return the part of the rows of both; associative, and commutative."""
+        """Return the part for the rows of both; associative and commutative."""
         both = copy(self)
         both.absorb(other)
         return both
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that a state has of it."""
+        """Return the arrays to store in a state."""
         return dict(self.values)
 
     def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take the arrays of a state, which are removed from it: of the shapes that they have here."""
+        """Remove the arrays of this part from a state and use them; they must have the same shapes."""
         for name, field in self.fields.items():
             present = self.values[name]
             array = take(arrays, name, present.dtype.kind, present.shape, field.low, field.high)
@@ -121,14 +122,14 @@ def take(
 
 
 class Whole(NamedTuple):
-    """Counts of whole rows, in the order of the places in `Tally["whole"]`."""
+    """Counts over whole rows, in the order of `Tally["whole"]`."""
 
     explicit_zeros: int  # stored zeros of the truth, which are not labels
-    largest_label: int  # the largest that was seen, where no input declares the number of labels, or -1
-    longest_row: int  # the most predictions of a row
-    unpredicted: int  # scores of -inf, which are no predictions
+    largest_label: int  # the largest label seen, if no input declares the number of labels, or -1
+    longest_row: int  # the largest number of predictions in a row
+    unpredicted: int  # scores of -inf, which are not predictions
     binary_rows: int  # dense rows of 0 and 1, whose ones are decisions
-    removed: int  # predictions that a filter removed, the rows they were in, and true labels that are pairs of it
+    removed: int  # predictions removed by a filter, their rows, and true labels that are filtered pairs
     rows_changed: int
     in_truth: int
 
@@ -138,12 +139,12 @@ ONES = np.ones(2)  # the range of the grades of binary truth
 
 
 def empty_whole() -> Int64:
-    """Return the counts of no rows."""
+    """Return empty counts."""
     return np.array([0, -1, 0, 0, 0, 0, 0, 0], dtype=np.int64)
 
 
 def _add_whole(left: Int64, right: Int64) -> Int64:
-    """Add counts; of the largest label and the longest row, take the larger one."""
+    """Add counts, but take the maximum of the largest label and the longest row."""
     both: Int64 = left + right
     largest = slice(LARGEST_LABEL, LONGEST_ROW + 1)
     np.maximum(left[largest], right[largest], out=both[largest])
@@ -156,7 +157,7 @@ def _check_whole(name: str, whole: Int64) -> None:
 
 
 def _widen(left: Float64, right: Float64) -> Float64:
-    """Return the range of the grades of both; `left` itself where it has that of the other."""
+    """Return the range of grades of both; `left` itself if it includes the other."""
     if left[0] <= right[0] and right[1] <= left[1]:
         return left
     return np.array([min(left[0], right[0]), max(left[1], right[1])])
@@ -171,9 +172,9 @@ def _check_grades(name: str, grades: Float64) -> None:
 class Tally(Part):
     """Counts of rows, labels, predictions and ties.
 
-    `counts` is an int64 array by the slots of kernels/topk.py: rows, rows without truth, true labels, predictions, rows
-    with ties inside the cutoffs only, with the lowest float within a cutoff, with ties of rounded scores; then for each
-    cutoff the rows with fewer predictions and the rows with a tie across it.
+    `counts` is an int64 array with the slots of kernels/topk.py: rows, rows without truth, true labels,
+    predictions, rows with ties only inside cutoffs, with the lowest float within a cutoff, with ties of rounded
+    scores; then for each cutoff the rows with fewer predictions and with a tie across it.
 
     `whole` is an int64 array [8], as `Whole` has it.
 
@@ -197,7 +198,7 @@ class Tally(Part):
         return Tally((self["counts"].size - FIRST_CUTOFF) // 2)
 
     def add(self, batch: Batch, cutoffs: Int64, whole: Int64) -> None:
-        """Count the rows of a batch, with ties at `cutoffs`; `whole` has other counts, but for the longest row."""
+        """Count the rows of a batch, with ties at `cutoffs`; `whole` has all counts but the longest row."""
         truth, ends, counts = batch.truth, batch.score_ends, self.values["counts"]
         whole[LONGEST_ROW] = count_rows(
             truth.indptr, ends, batch.ranking.arrays, read_only(cutoffs), batch.setup.drop_empty, counts
@@ -218,11 +219,11 @@ class Tally(Part):
 
     @property
     def n_rows(self) -> int:
-        """Rows that are not left out."""
+        """The number of rows that count."""
         return int(self["counts"][ROWS])
 
     def n_instances(self, *, drop_empty: bool) -> int:
-        """Return the rows read, those that are left out for having no true label too."""
+        """Return the number of rows read, including rows dropped for lack of true labels."""
         return self.n_rows + (int(self["counts"][EMPTY_ROWS]) if drop_empty else 0)
 
 
@@ -235,36 +236,36 @@ class Totals:
     groups: tuple[Totals, ...] = ()
 
     def begin(self) -> Totals:
-        """Return empty totals; the rows of one block are added to them before these absorb them."""
+        """Return empty totals for the rows of one block, which these totals absorb later."""
         return Totals(self.tally.begin(), tuple([part.begin() for part in self.parts]))
 
     def absorb(self, other: Totals) -> None:
-        """Add the rows of totals of the same program, but for those of groups; threads may do so at the same time."""
+        """Add the rows of totals of the same program, except groups; threads may do so concurrently."""
         self.tally.absorb(other.tally)
         for part, its_part in zip(self.parts, other.parts, strict=True):
             part.absorb(its_part)
 
     def spare(self) -> Totals:
-        """Return totals to which rows are added; these stay unchanged until they adopt them."""
+        """Return a copy to which rows are added; these totals are unchanged until `adopt`."""
         return Totals(self.tally.spare(), tuple([part.spare() for part in self.parts]))
 
     def adopt(self, spare: Totals) -> Totals:
-        """Return the totals with the rows that were added to their spare ones."""
+        """Return the totals including the rows added to their spare copy."""
         parts = [part.adopt(its_part) for part, its_part in zip(self.parts, spare.parts, strict=True)]
         return Totals(spare.tally, tuple(parts))
 
     def merge(self, other: Totals) -> Totals:
-        """Return the totals of the rows of both, of the same program; associative, and commutative."""
+        """Return the totals over the rows of both, for the same program; associative and commutative."""
         parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
         groups = (one.merge(two) for one, two in zip(self.groups, other.groups, strict=True))
         return Totals(self.tally.merge(other.tally), tuple(parts), tuple(groups))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of all parts, as a state holds them: under the name of a part, and that of its field."""
+        """Return the arrays of all parts for a state, keyed by the names of part and field."""
         return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
 
     def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take the arrays of a state, which are removed from it."""
+        """Remove the arrays of these totals from a state and use them."""
         for prefix, part in self._named:
             names = [name for name in arrays if name.startswith(f"{prefix}.")]
             of_part = {name.removeprefix(f"{prefix}."): arrays.pop(name) for name in names}
@@ -281,7 +282,7 @@ class Totals:
 
 
 def empty(setup: Setup) -> Totals:
-    """Return totals of no rows."""
+    """Return empty totals."""
     groups: tuple[Totals, ...] = ()
     if setup.groups is not None:
         alone = replace(setup, groups=None)
@@ -291,7 +292,7 @@ def empty(setup: Setup) -> Totals:
 
 
 def largest_label(rows: Rows) -> int:
-    """Return the largest label of some rows, -1 without any."""
+    """Return the largest label in rows, or -1."""
     if isinstance(rows, SortedRows):
         return rows.largest_label
     return int(rows.indices[: rows.indptr[-1]].max(initial=-1))

@@ -121,7 +121,7 @@ def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
 
 def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
-    starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of entries in one row
+    starts = np.append(0, np.flatnonzero(coo.row[1:] != coo.row[:-1]) + 1)[: coo.row.size]  # of runs in one row
     rows = coo.row[starts]
     _check_rows(rows, coo.shape[0], name)
     if (rows[1:] > rows[:-1]).all():

@@ -69,16 +69,16 @@ if TYPE_CHECKING:
     from xmceval.files.tables.rows import ByRow
     from xmceval.files.tables.table import Table
 
-Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # those of ids, and how many are labels
+Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # id columns, and the number of label columns
 Stamps: TypeAlias = Mapping[Path, Stamp | None]
 
-MOST_FORMATS = 3  # of shards, in a note
+MOST_FORMATS = 3  # formats of shards in a note
 
 
 def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> tuple[Any, Stamps]:
     """Check that all files exist and shards belong together.
 
-    Returns the training labels with their shards found, and the stamps of the files of truth and scores.
+    Return the training labels with resolved shards, and the stamps of the files of truth and scores.
     """
     train = None if options.train is None else find_shards(options.train)
     others = [find_shards(file) for file in options.files if file is not options.train]
@@ -92,20 +92,20 @@ def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> tuple[A
 
 
 def _list_paths(inputs: Sequence[Any]) -> list[Path]:
-    """Return the paths among inputs, whose shards are found."""
+    """Return the paths among inputs with resolved shards."""
     parts = chain.from_iterable(each.parts if isinstance(each, Shards) else (each,) for each in inputs)
     return [to_path(part) for part in parts if isinstance(part, (str, Path))]
 
 
 def find_scores(y_score: Any, y_true: Any) -> Any:
-    """Find the shards in a list of predictions, which is no pair if the truth is a list of as many matrices."""
+    """Find the shards in a list of predictions; it is not a pair if the truth is an equally long list."""
     if not isinstance(y_score, list):
         return y_score
     are_many = isinstance(y_true, list) and len(y_true) == len(y_score) > 1 and all(map(is_matrix, y_true))
     if not are_many:
         return find_shards(y_score, are_scores=True)
     lengths = [getattr(part, "shape", (-1,))[0] for part in (*y_true, y_score[0])]
-    are_whole = -1 not in lengths and lengths[-1] == sum(lengths[:-1])  # of all rows of the truth
+    are_whole = -1 not in lengths and lengths[-1] == sum(lengths[:-1])  # both cover all rows of the truth
     return find_shards(y_score, are_scores=are_whole)
 
 
@@ -121,16 +121,16 @@ def open_truth(
     labels: Axis | None = None,
     width: Width = UNKNOWN_WIDTH,
 ) -> Opened:
-    """Open a truth, or training labels after the truth, `first`; shards are found already.
+    """Open a truth, or training labels after the truth, `first`; shards are already resolved.
 
-    `columns` is what `look_at_columns` returns, `kept` the queries that are kept; `labels` and `width` are those of
+    `columns` is the result of `look_at_columns`, `kept` are the queries to keep; `labels` and `width` come from
     earlier batches.
     """
     if first is not None:
         names, columns, labels = first.names, (first.ids, first.n_columns), first_labels(None, first.labels)
 
     def open_part(value: Any, name: str, *, is_shard: bool = False) -> Opened:
-        """Open a matrix or file, or a shard, in the order of the labels that were named before."""
+        """Open a matrix, file or shard in the order of labels that were named before."""
         stored, matrix, rows = _split_ids(value, columns[0], name, "grade")
         if stored is None:
             _refuse_ids(first, name)
@@ -170,15 +170,15 @@ def open_scores(
     were_ids: bool | None = None,
     in_batch: bool = False,
 ) -> Opened:
-    """Open predictions, whose shards are found, in the order of the rows and labels of the truth.
+    """Open predictions with resolved shards, in the order of the rows and labels of the truth.
 
-    `labels` are those that another input has named; `were_ids` is what an earlier batch has shown: whether arrays are
-    of ids of labels, or of scores.
+    `labels` are the labels that another input has named; `were_ids` is known from an earlier batch: whether
+    arrays hold label ids or scores.
     """
     labels, n_seen = first_labels(labels, truth.labels), truth.n_seen
 
     def open_part(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
-        """Open a matrix or file, or a shard; `n_rows` rows are expected."""
+        """Open a matrix, file or shard with an expected number of rows."""
         are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
         if hasattr(value, "iloc"):
             from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
@@ -212,7 +212,7 @@ def open_scores(
         values, own_rows, own_labels = _split_names(matrix, name)
         source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
         _check_reading(source, were_ids, in_batch=in_batch)
-        own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns of ids are ranks
+        own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns are ranks
         check_pair(truth.source, source)
         known = _known_labels(labels, truth.names, own_labels, truth)
         return _in_known_order(source, matrix, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
@@ -232,7 +232,7 @@ def open_scores(
         if not is_paired:
             opened = _check_row_order(truth, opened)
         elif opened.rows is not None and opened.rows.names is not None and opened.rows_by.startswith("position"):
-            _check_row_order(truth, opened)  # shards in another order than those of the truth, as far as an index tells
+            _check_row_order(truth, opened)  # shards in another order, if an index shows it
     else:
         opened = open_part(value, "y_score", truth, truth.source.n_rows)
     inputs = [each.parts or (each,) for each in (truth, opened)]
@@ -246,7 +246,7 @@ def open_scores(
 
 
 def _split_ids(value: Any, columns: Sequence[IdColumn], name: str, noun: str) -> tuple[Any, Any, Axis | None]:
-    """Return the file, records or table that a value is, if any, else it without ids, and the rows that they name."""
+    """Return a value as a stored input, if it is one, else without id columns, and the rows that these name."""
     if isinstance(value, (str, Path)):
         return value, value, None
     matrix, rows = split_ids(value, columns, name)
@@ -254,7 +254,7 @@ def _split_ids(value: Any, columns: Sequence[IdColumn], name: str, noun: str) ->
 
 
 def _open_stored(matrix: str | Path | QuerySource | Table, request: Request, *, is_shard: bool) -> Opened:
-    """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
+    """Open a file; a shard that holds rows in memory is reopened when they are needed, and then freed."""
     opened = replace(open_source(matrix, request), name=str(matrix))
     if is_shard and opened.is_held and isinstance(matrix, (str, Path)) and pipe_key(path := to_path(matrix)) is None:
         files = () if isinstance(path, RemotePath) else find_files(path)
@@ -300,15 +300,15 @@ def _check_row_order(truth: Opened, shards: Opened) -> Opened:
 
 
 def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Columns:
-    """Return the columns of ids in a truth and predictions in memory, and the number of columns of all predictions.
+    """Return the id columns of a truth and predictions in memory, and the number of columns of all predictions.
 
-    `known` are columns of ids in earlier batches.
+    `known` are the id columns of earlier batches.
     """
     if isinstance(truth, (str, Path, Shards)):
         return (), None
     is_long = is_frame(truth) and has_known_columns(truth)
     arrays = [system for system in systems if isinstance(system, np.ndarray)]
-    may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # which is asked when they are read
+    may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # decided when they are read
     may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
     ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
     for system in systems:
@@ -351,7 +351,7 @@ def _in_known_order(
 
 
 def _join_rows(opened: Opened, options: Options, truth: Opened | None = None, *, in_batch: bool = False) -> Opened:
-    """Return an input in the order of the rows that were named before."""
+    """Return an input in the order of rows that were named before."""
     source, ours, rows = opened.source, None, opened.rows or Axis(opened.name, "row")
     is_by_query = opened.judgments is not None or opened.is_joined
     if truth is not None:
@@ -369,7 +369,7 @@ def _join_rows(opened: Opened, options: Options, truth: Opened | None = None, *,
 
 
 def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Opened | None) -> Axis | None:
-    """Return the labels that an input or a list of names has named, or else those of the truth, without names."""
+    """Return the labels named by an input or a list of names, or else those of the truth, without names."""
     if labels is not None:
         return labels
     if names is not None and not own.is_numbered:
@@ -378,13 +378,13 @@ def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Op
 
 
 def were_they_ids(known: bool | None, scores: Opened) -> bool | None:
-    """Return how whole numbers of later predictions are read: as is known, or as these show; None if they do not."""
+    """Return whether whole numbers in later predictions are ids, as known or as these show; None if unclear."""
     source = unrepaired(scores.source)
     return source.were_ids if known is None and isinstance(source, MatrixSource) else known
 
 
 def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> None:
-    """Refuse scores after numbers that were read as ids of labels, but may have been scores."""
+    """Refuse scores after numbers that were read as label ids but may have been scores."""
     if were_ids and isinstance(source, MatrixSource) and source.is_dense:
         earlier = EARLIER if in_batch else "an earlier shard"
         raise AmbiguousError(
@@ -394,7 +394,7 @@ def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> 
 
 
 def check_numbers(first: Opened | None, other: Opened) -> None:
-    """Refuse label names together with label numbers if the list of names has the numbers in another order."""
+    """Refuse label names together with label numbers if the list of names permutes the numbers."""
     names = None if first is None else first.names
     if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
         return
@@ -416,7 +416,7 @@ def check_numbers(first: Opened | None, other: Opened) -> None:
 
 
 def find_width(options: Options, truth: Opened | None) -> Width:
-    """Return the number of labels that the truth, the caller and the names of labels declare."""
+    """Return the number of labels declared by the truth, the caller and the label names."""
     n_labels, names = options.n_labels, None if truth is None else truth.names
     if truth is None or truth.source.n_labels is None:
         width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
@@ -427,7 +427,7 @@ def find_width(options: Options, truth: Opened | None) -> Width:
 
 
 def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
-    """Return the grades or scores by query, or the table, that a value is; of a matrix None, and nothing is loaded."""
+    """Return a value as grades or scores by query, or as a table; None for a matrix, which loads nothing."""
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
     records = find_records(value, name, noun)
@@ -439,9 +439,9 @@ def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
 
 
 def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
-    """Return the numbers of a matrix in memory, and its rows and labels, which data frames name."""
+    """Return the numbers of a matrix in memory, and its rows and labels, named by data frames."""
     rows = rows_of(matrix, name)
-    if is_frame(matrix):  # whose missing numbers become NaN
+    if is_frame(matrix):  # missing numbers become NaN
         numbers = to_numbers(matrix)
         if numbers.dtype.kind == "O":
             raise DataError(f"{name}: expected a data frame of numbers, one column per label")
@@ -453,23 +453,23 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
 
 
 def _named_rows(truth: Opened, rows: Axis, by_row: ByRow | None) -> tuple[Axis | None, Axis]:
-    """Return the rows of the truth and of predictions, as columns of ids name them that both tables have."""
+    """Return the rows of the truth and of predictions, named by an id column that both tables share."""
     if truth.by_row is None or by_row is None:
         return truth.rows, rows
     from xmceval.files.tables.rows import name_rows  # not loaded for other files
 
-    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other ids do not name rows
+    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other id columns do not name rows
     return name_rows(truth.by_row, by_row) or (ours, rows)
 
 
 def _refuse_ids(truth: Opened | None, name: str) -> None:
-    """Refuse numbers of labels if the truth is by row and its labels are text."""
+    """Refuse label numbers if the truth is by row and its labels are text."""
     if truth is not None and truth.judgments is None and truth.documents is not None:
         raise names_beside_ids(truth.name, name)
 
 
 def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -> Opened:
-    """Return opened shards as one input."""
+    """Join opened shards into one input."""
     for part in parts:
         _refuse_judgments(part.judgments, shards)
         if part.documents is not None:
@@ -509,7 +509,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
 
 
 def _join_named_rows(parts: Sequence[Opened], name: str) -> Axis | None:
-    """Return the rows of all shards, if the index of each names its own."""
+    """Return the rows of all shards, if each shard's index names its rows."""
     rows = [axis for axis in (part.rows for part in parts) if axis is not None and axis.column is None]
     rows = [axis for axis in rows if axis.names is not None]
     if len(rows) < len(parts) or all(axis.is_numbered for axis in rows):
@@ -520,7 +520,7 @@ def _join_named_rows(parts: Sequence[Opened], name: str) -> Axis | None:
 
 
 def _refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
-    """Refuse shards in the ranking field's formats, whose rows are those of queries in all files."""
+    """Refuse shards in ranking formats, where rows are queries of all files."""
     if judgments is not None:
         raise DataError(
             f"{shards.name}: qrels and what is scored against them cannot be shards, as their rows are "
@@ -529,7 +529,7 @@ def _refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
 
 
 def _check_threshold(threshold: float, scores: Opened) -> None:
-    """Refuse a threshold that is another number in the type of one shard's scores than in that of another."""
+    """Refuse a threshold that rounds differently in the types of the shards' scores."""
     first, *others = (part.source for part in scores.parts)
     for other in others:
         if rounded(threshold, first.dtype) != rounded(threshold, other.dtype):
@@ -541,7 +541,7 @@ def _check_threshold(threshold: float, scores: Opened) -> None:
 
 
 def _describe(parts: Sequence[Opened]) -> str:
-    """Return the formats of shards in words, each with its first file; nothing for arrays."""
+    """Describe the formats of shards, each with its first file; empty for arrays."""
     files: dict[str, list[str]] = {}
     for part in parts:
         if part.description:
@@ -556,13 +556,13 @@ def _describe(parts: Sequence[Opened]) -> str:
 
 
 def are_same(first: Source, second: Source) -> bool:
-    """Return whether two sources are of the same files, shard by shard."""
+    """Return whether two sources have the same files, shard by shard."""
     shards, others = shards_of(first), shards_of(second)
     return len(shards) == len(others) and all(map(_are_same_file, shards, others))
 
 
 def _are_same_file(first: Source, second: Source) -> bool:
-    """Return whether two files are the same; the names of remote ones lack query strings, which may tell them apart."""
+    """Return whether two files are the same; remote names lack the query strings that may distinguish them."""
     path, other = to_path(first.name), to_path(second.name)
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
         return str(path) == str(other) and first.files() == second.files()
@@ -570,7 +570,7 @@ def _are_same_file(first: Source, second: Source) -> bool:
 
 
 def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
-    """Take one number per label, or per row, from a file or an array; also return the name for messages."""
+    """Read one number per label, or per row, from a file or an array; also return its name for messages."""
     if isinstance(values, (str, Path)):
         return read_numbers(values), to_path(values).name
     array = as_array(values, name)

@@ -1,6 +1,6 @@
 """Align ids, groups and sample weights with the rows of the truth, and handle queries that runs lack.
 
-Loaded only where an option asks for one of these.
+Loaded only if an option needs it.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
 
-# The least weight, relative to the largest, that keeps enough digits: in sums, and in counts by label.
+# The smallest weight, relative to the largest, that keeps enough digits in sums, and in counts by label.
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
 
 
 class PerRow(NamedTuple):
     """Ids, weights and groups of the rows of a truth, in its order."""
 
-    ids: RowIds | None  # those that were passed, or the queries of the truth
-    truth: Opened  # with its rows under the ids that were passed
-    rows: Axis | None  # as weights or groups name them, where the truth does not
+    ids: RowIds | None  # the ids passed, or the queries of the truth
+    truth: Opened  # with rows named by the ids passed
+    rows: Axis | None  # the rows named by weights or groups, if not by the truth
     weights: Any
     groups: RowGroups | None
     lines: list[str]  # how weights and groups were read
 
 
 def read_per_row(options: Options, truth: Opened) -> PerRow:
-    """Read the ids, weights and groups of rows that options name, and put them into the order of the truth."""
+    """Read the ids, weights and groups of rows in the options, in the order of the truth."""
     judgments, n_rows = truth.judgments, truth.source.n_rows
     ids = None if judgments is None else judgments.row_ids
     if options.row_ids is not None:
@@ -85,17 +85,18 @@ def read_per_row(options: Options, truth: Opened) -> PerRow:
 
 
 def describe_left(options: Options) -> str:
-    """Say which rows of the truth are left, in messages on their number."""
+    """Describe the remaining rows of the truth, in messages about their number."""
     return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
 
 
 def join_values(
     values: Any, name: str, noun: str, ids: RowIds | None, rows: Axis | None, *, in_batch: bool = False
 ) -> tuple[Any, str]:
-    """Return one value per row, in the order of the rows where values have names of rows, and how they were read.
+    """Return one value per row, joined by name if values name rows, and a description of how they were read.
 
-    Values are an array or sequence, a Series, a mapping by id, a table of two columns, or a path; messages call them
-    `name`, and one of them `noun`. `rows` are those of the truth, in whose order a Series may be put.
+    Values are an array or sequence, a Series, a mapping by id, a table of two columns, or a path; in messages
+    they are called `name`, and a single one `noun`. `rows` are the rows of the truth, to which a Series may be
+    aligned.
     """
     joined, how = values, "position"
     index, is_file = getattr(values, "index", None), isinstance(values, (str, Path))
@@ -113,7 +114,7 @@ def join_values(
 
 
 def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis, *, in_batch: bool) -> tuple[Any, str]:
-    """Return the values of a Series of pandas, whose index may name the rows, and how they were joined."""
+    """Return the values of a pandas Series, whose index may name the rows, and how they were joined."""
     axis = rows_of(series, name)
     if ids is not None and axis.is_numbered and Axis.of(ids.source, "row", ids.ids).is_reordered:
         raise DataError(
@@ -130,7 +131,7 @@ def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis
 
 
 def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
-    """Return the values of a table of two columns: one of queries or rows, and one of the values."""
+    """Return the values of a table of two columns, one with queries or rows and one with values."""
     roles = find_roles(table.names)
     keys = roles["query"] or roles["row"]
     values = [column for column in table.names if column not in keys and plain(column) not in UNUSED]
@@ -153,13 +154,13 @@ def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
 
 
 def range_of(weights: Float64, unit: float) -> tuple[float, float]:
-    """Return the least and the greatest of weights [n_rows] above 0, times `unit`; infinity and 0 without any."""
+    """Return the smallest and largest positive weight [n_rows], times `unit`; infinity and 0 if none."""
     used = weights[weights > 0] * unit
     return float(used.min(initial=math.inf)), float(used.max(initial=0.0))
 
 
 def doubt_small_weights(least: float, greatest: float, *, are_counted: bool) -> tuple[str, ...]:
-    """Warn where the least weight above 0 leaves the range of sums, or of counts by label; infinity where none is."""
+    """Warn if the smallest positive weight (infinity if none) is too small for sums, or for counts by label."""
     if least >= (LEAST_COUNTED if are_counted else LEAST_WEIGHT) * greatest:
         return ()
     doubt = Doubt(
@@ -178,12 +179,12 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
 def read_weights(
     values: Any, truth: Source | None = None, max_weight: float | None = None, left: str = ""
 ) -> tuple[Float64 | None, float]:
-    """Take sample weights, one per row of the truth, and divide them by a power of two, which is returned too.
+    """Read sample weights, one per row of the truth, and divide them by a power of two, which is also returned.
 
-    `left` says in messages which rows of the truth are left.
+    `left` describes the remaining rows of the truth in messages.
 
-    It is that of `max_weight`, or of the largest weight, which then lies in [1, 2): so the values that are summed do
-    not depend on the unit of the weights, and no precision is lost.
+    The power is that of `max_weight`, or of the largest weight, which is then in [1, 2): thus the summed values
+    do not depend on the unit of the weights, and no precision is lost.
     """
     unit = None if max_weight is None else unit_of(max_weight)
     if values is None:
@@ -213,7 +214,7 @@ def read_weights(
 
 
 def unit_of(max_weight: Any) -> float:
-    """Return the power of two below the largest weight that may come."""
+    """Return the power of two at or below the largest possible weight."""
     is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
     if not is_number or not 0 < max_weight < math.inf:
         raise UsageError(f"{argument('max_weight')} must be a number above 0, got {max_weight!r}")
@@ -221,7 +222,7 @@ def unit_of(max_weight: Any) -> float:
 
 
 def check_missing(options: Options, truth: Opened, inputs: Sequence[Any]) -> None:
-    """Refuse the option if rows are not joined by name, or together with inputs it cannot be combined with."""
+    """Refuse the option if rows are not joined by name, or if it cannot be combined with another input."""
     missing = argument("missing", options.missing)
     if truth.judgments is None:
         raise UsageError(
@@ -236,9 +237,9 @@ def check_missing(options: Options, truth: Opened, inputs: Sequence[Any]) -> Non
 def keep_common(
     options: Options, truth: Opened, systems: Sequence[tuple[str | None, Any]]
 ) -> tuple[Judgments, tuple[str, ...]]:
-    """Return the judgments without the queries of the truth that a system lacks, and warnings of them.
+    """Return the judgments without queries that any system lacks, and warnings about these.
 
-    Systems are names, where they have any, and predictions, which are read here for their queries alone.
+    Systems are pairs of a name, if any, and predictions, which are read here only for their queries.
     """
     judgments = truth.judgments
     if judgments is None:

@@ -27,23 +27,23 @@ from xmceval.scoring.options import Options
 class Program:
     """The measures to compute, and the tasks that compute them."""
 
-    measures: tuple[Measure, ...]  # in the order requested
+    measures: tuple[Measure, ...]  # in the requested order
     cutoffs: Int64  # the distinct cutoffs, ascending
-    tasks: tuple[Any, ...]  # a Task each; they compute all measures, each one once
+    tasks: tuple[Any, ...]  # Task objects, which together compute every measure once
 
     @cached_property
     def deepest(self) -> int:
-        """The largest cutoff, 0 without any."""
+        """The largest cutoff, or 0."""
         return int(self.cutoffs[-1]) if self.cutoffs.size else 0
 
     @cached_property
     def needs_propensities(self) -> bool:
-        """Whether any measure weighs hits by inverse propensities."""
+        """Whether any measure weights hits by inverse propensities."""
         return any(measure.needs_propensities for measure in self.measures)
 
     @cached_property
     def needing_training(self) -> tuple[Measure, ...]:
-        """The measures whose set of labels are those of the training rows."""
+        """The measures over the labels that occur in training rows."""
         return tuple(measure for measure in self.measures if measure.option("over") == "train")
 
     @cached_property
@@ -59,7 +59,7 @@ class Program:
 
     @cached_property
     def needs_scores(self) -> bool:
-        """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
+        """Whether any task needs the scores of all labels, beyond the ranking and the ties at its end."""
         return any(task.needs_scores for task in self.tasks)
 
     @cached_property
@@ -69,27 +69,27 @@ class Program:
 
     @cached_property
     def ranks_unscored(self) -> bool:
-        """Whether any measure ranks labels without a score too."""
+        """Whether any measure also ranks labels without a score."""
         return any(ranks_all_labels(measure) for measure in self.measures)
 
     @cached_property
     def row_tasks(self) -> tuple[Any, ...]:
-        """The tasks that have values of rows."""
+        """The tasks with per-row values."""
         return tuple(task for task in self.tasks if task.has_values)
 
     @property
     def row_measures(self) -> list[Measure]:
-        """The measures that have values of rows, in the order of the columns of these values."""
+        """The measures with per-row values, in the order of the columns of these values."""
         return [measure for task in self.row_tasks for measure in task.measures]
 
     @cached_property
     def columns(self) -> Mapping[Measure, int]:
-        """The column of each measure that has per-row values, in the order requested."""
+        """The column of each measure with per-row values, in the requested order."""
         by_column = {measure: column for column, measure in enumerate(self.row_measures)}
         return {measure: by_column[measure] for measure in self.measures if measure in by_column}
 
     def check_mergeable(self, what: str) -> None:
-        """Refuse metrics whose sums grow with the rows, where sums are saved or sent, as in an ``"Evaluator"``."""
+        """Refuse metrics whose sums grow with the rows if sums are saved or sent, as by an ``"Evaluator"``."""
         growing = [measure for measure in self.measures if not measure.metric.mergeable]
         if growing:
             raise UsageError(
@@ -107,7 +107,7 @@ class Program:
         return [measure for task in self.tasks for measure in task.tied_by_label.get(ties, ())]
 
     def check_ties(self, ties: str) -> None:
-        """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds."""
+        """Refuse a treatment of ties that metrics lack; metrics that define ties themselves ignore it."""
         fixed = self.tied_by_label(ties)
         if fixed:
             raise UsageError(
@@ -117,7 +117,7 @@ class Program:
 
 
 def ranks_all_labels(measure: Measure) -> bool:
-    """Return whether labels without a score are ranked too; a micro average may be over the stored cells alone."""
+    """Return whether labels without a score are also ranked; a micro average may use only stored cells."""
     metric = measure.metric
     if metric.family == "column":
         return metric.needs_labels or measure.norm.over != "micro"
@@ -133,40 +133,40 @@ class Setup:
     """How the rows of a system are scored."""
 
     options: Options
-    program: Program  # without the metrics for which there are too few rows to estimate propensities
-    width: Width = UNKNOWN_WIDTH  # the number of labels, as far as it is known
+    program: Program  # without metrics that lack the rows to estimate propensities
+    width: Width = UNKNOWN_WIDTH  # the number of labels, if known
     propensities: Propensities = NO_PROPENSITIES
-    # float64 array [n_rows], optional; sample weights, the largest in [1, 2); rows of weight 0 are skipped
+    # float64 array [n_rows], optional; sample weights, with the largest in [1, 2); rows of weight 0 are skipped
     weights: Float64 | None = None
-    weights_from: int = 0  # the row of the first of them
-    weight_unit: float = 1.0  # the power of two that divided them
-    filter: Filter | None = None  # pairs removed from the scores
+    weights_from: int = 0  # the row of the first weight
+    weight_unit: float = 1.0  # the power of two by which they were divided
+    filter: Filter | None = None  # pairs to remove from the scores
     bins: Bins | None = None  # bins of labels, each with its share of every number
     groups: RowGroups | None = None  # groups of rows, each with its own totals
-    longest_row: int | None = None  # the most predictions that a row may have, where a header declares it
+    longest_row: int | None = None  # limit for the predictions per row, if a header declares it
     declaration: str = ""  # that header, for a message
     nouns: Nouns = OF_LABELS  # what rows and labels are called: queries and documents in formats of the ranking field
     inputs: tuple[str, ...] = ()  # how each input was read
-    labels: Axis | None = None  # the names of the labels, where an input has them
+    labels: Axis | None = None  # the label names, if an input has them
     warnings: tuple[str, ...] = ()  # warnings to read before trusting the numbers
 
     @cached_property
     def drop_empty(self) -> bool:
-        """Whether rows without truth are left out instead of counting as 0."""
+        """Whether rows without true labels are dropped instead of counting 0."""
         return self.options.empty_rows == "drop"
 
     @property
     def zero_unscored(self) -> bool:
-        """Whether labels without a score have score 0, instead of ranking below all that have one."""
+        """Whether labels without a score have score 0, instead of ranking below all scored labels."""
         return self.options.unscored == "zero"
 
     @cached_property
     def n_bins(self) -> int:
-        """The number of bins, 0 without any."""
+        """The number of bins, or 0."""
         return 0 if self.bins is None else len(self.bins)
 
     def with_width(self, width: Width) -> Setup:
-        """Return the setup with a number of labels, and with the bins of labels that depend on it."""
+        """Return the setup with a number of labels, and the bins that depend on it."""
         by_frequency = self.options.by_frequency
         if width is self.width and by_frequency is None:
             return self
@@ -176,7 +176,7 @@ class Setup:
         return replace(self, width=width, bins=bins)
 
     def with_row_length(self, truth: Source, scores: Source) -> Setup:
-        """Return the setup with the longest row, where the header of the scores is `rows k` instead of `rows cols`."""
+        """Return the setup with the longest row, if scores have the header `rows k` instead of `rows cols`."""
         n_columns, n_labels = scores.n_labels, self.width.n_labels
         if n_columns is None or n_columns == n_labels:
             return self
@@ -186,12 +186,12 @@ class Setup:
         return replace(self, longest_row=n_columns, declaration=declaration)
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:
-        """Return the weights of some rows, float64 [n_rows], or empty where all count 1."""
+        """Return the weights of a range of rows, float64 [n_rows], or empty if all rows count 1."""
         weights = NO_WEIGHTS if self.weights is None else self.weights
         return weights[first_row - self.weights_from :][:n_rows]
 
 
-MANY_PREDICTIONS = 100  # per row; with this many, predictions for all labels but one likely mean a wrong header
+MANY_PREDICTIONS = 100  # per row; from here on, predictions for all labels but one suggest a wrong header
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,14 @@ class OpenedSystem:
 
     scores: Source
     setup: Setup
-    name: str = "y_score"  # of the system in reports
-    file: str = "array"  # how reports call the scores
-    are_lists: bool = False  # whether they are labels without scores, whose order alone ranks them
+    name: str = "y_score"  # name of the system in reports
+    file: str = "array"  # name of the scores in reports
+    are_lists: bool = False  # whether they are labels without scores, ranked only by their order
 
     def doubt_header(self, truth: Source, longest: int) -> Iterator[str]:
-        """Warn of a header whose second number was read as predictions per row, but is hardly that.
+        """Warn if the second number of a header was read as predictions per row, but is unlikely to be that.
 
-        `longest` is the number of predictions of the longest row.
+        `longest` is the number of predictions in the longest row.
         """
         scores, width = self.scores, self.setup.width
         columns = scores.n_labels

@@ -58,7 +58,7 @@ MAYBE_PATHS = (str, Path, list, tuple, Shards)  # types of paths, or of collecti
 
 @dataclass(frozen=True)
 class System:
-    """A system to score: its predictions, and its name in reports; default that of the file."""
+    """A system to score: its predictions, and its name in reports, by default that of the file."""
 
     y_score: Any
     name: str | None = None
@@ -69,12 +69,12 @@ class System:
 
     @cached_property
     def input(self) -> Any:
-        """The predictions with their shards found; those of a list are one after the other, not several runs."""
+        """The predictions with resolved shards; a list means consecutive shards, not several runs."""
         return find_shards(self.y_score, are_scores=True) if isinstance(self.y_score, MAYBE_PATHS) else self.y_score
 
     @cached_property
     def runs(self) -> Sequence[System]:
-        """The runs of the system as systems, or itself where it has one."""
+        """The runs of the system as systems, or only itself."""
         if not are_runs(self.y_score):
             return [self]
         numbers = [f" ({i + 1})" for i in range(len(self.y_score))] if len(self.y_score) > 1 else [""]
@@ -109,7 +109,7 @@ def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
 
 
 def check_systems(systems: object) -> None:
-    """Refuse systems that are no dict by name, and the run of a single one."""
+    """Refuse systems that are not a dict by name, or that are the run of a single one."""
     if not isinstance(systems, Mapping):
         raise UsageError(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
@@ -125,14 +125,14 @@ def check_systems(systems: object) -> None:
 class OpenedTruth:
     """A truth, opened once, and how systems are scored on it."""
 
-    setup: Setup  # with the width of the truth, as far as it is known; there are no bins yet
+    setup: Setup  # with the width of the truth, if known; without bins
     input: Opened
-    name: str  # in reports
-    named_pairs: NamedPairs | None = None  # filters by query: labels are known once predictions are read
+    name: str  # its name in reports
+    named_pairs: NamedPairs | None = None  # a filter by query; its labels are known after predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
-    stamps: Stamps = field(default_factory=dict)  # of truth and scores, before they were opened
-    rows: Axis | None = None  # as weights or groups name them
-    ids: RowIds | None = None  # those of the rows that were passed
+    stamps: Stamps = field(default_factory=dict)  # of truth and scores, taken before they were opened
+    rows: Axis | None = None  # the rows named by weights or groups
+    ids: RowIds | None = None  # the row ids passed
 
     @classmethod
     def of(
@@ -144,7 +144,7 @@ class OpenedTruth:
         max_weight: float | None = None,
         executor: Executor | None = None,
     ) -> OpenedTruth:
-        """Open a truth, and find propensities, weights and filters; first check that all files exist.
+        """Open a truth, and prepare propensities, weights and filters; first check that all files exist.
 
         `max_weight` is the scale of sample weights.
         """
@@ -199,12 +199,12 @@ class OpenedTruth:
 
     @property
     def row_ids(self) -> RowIds | None:
-        """The ids of the rows, where there are any: those that were passed, or the queries of the truth."""
+        """The row ids, if any: those passed, or the queries of the truth."""
         judgments = self.input.judgments
         return self.ids if self.ids is not None or judgments is None else judgments.row_ids
 
     def open_systems(self, systems: Sequence[System]) -> list[OpenedSystem]:
-        """Open the scores of systems, whose rows and labels may have names that the truth lacks."""
+        """Open the scores of systems; these may name rows and labels even if the truth does not."""
         setup, truth, rows, opened = self.setup, self.input, self.rows, list[OpenedSystem]()
         labels = setup.labels
         for system in systems:
@@ -215,7 +215,7 @@ class OpenedTruth:
                 rows = first_named(rows, _called(scores.rows, system.name), truth.source.name)
             labels = first_labels(labels, _called(scores.labels, system.name))
             warnings = setup.warnings
-            is_alike = len({truth.value, scores.value} - {None}) < 2  # no other column of the same table
+            is_alike = len({truth.value, scores.value} - {None}) < 2  # not another column of the same table
             if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth.source):
                 doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
                 warnings = (*warnings, doubt)
@@ -230,7 +230,7 @@ class OpenedTruth:
         return opened
 
     def _setup_of(self, scores: Source) -> Setup:
-        """Return how a system is scored: with its own number of labels where the truth declares none."""
+        """Return the setup of a system, with its own number of labels if the truth does not declare it."""
         setup, judgments = self.setup, self.input.judgments
         width, program, options = setup.width.agree_with(scores, "column"), setup.program, setup.options
         if program.needing_labels and not width.is_known:
@@ -283,10 +283,10 @@ def find_setup(
     max_weight: float | None = None,
     sample_weight: Any = None,
 ) -> Setup:
-    """Find propensities, weights and filters; there is no truth where its rows come in batches.
+    """Prepare propensities, weights and filters; without a truth if rows come in batches.
 
-    The shards of the training labels are found. If the truth has queries, so has the filter, whose names are looked up
-    once predictions are read.
+    The shards of the training labels are resolved. If the truth has queries, so has the filter, whose names are
+    looked up after predictions are read.
     """
     source = None if truth is None else truth.source
     setup = Setup(options=options, program=program, width=find_width(options, truth))
@@ -297,7 +297,7 @@ def find_setup(
             f"{listed(program.needing_training)}: over=train needs training labels "
             f"(hint: pass {argument('train')} or {argument('counts')})"
         )
-    if program.needs_propensities and setup.propensities is NO_PROPENSITIES:  # estimated from too few rows
+    if program.needs_propensities and setup.propensities is NO_PROPENSITIES:  # too few rows to estimate them
         rest = without_propensities(program)
         if rest is None:
             raise DataError(setup.warnings[-1])
@@ -325,7 +325,7 @@ def find_setup(
 
 
 def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
-    """Add inverse propensities from the one source that the options name, or else estimated from the truth."""
+    """Add inverse propensities from the source named in the options, or else estimated from the truth."""
     options, width = setup.options, setup.width
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
     if options.inverse_propensities is not None:
@@ -370,7 +370,7 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
 
 
 def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert: Callable[..., Propensities]) -> Setup:
-    """Add propensities from a number per label; a Series of pandas names the labels in its index."""
+    """Add propensities from one number per label; a pandas Series names the labels in its index."""
     passed, order = getattr(setup.options, option), None
     known = (None if truth is None else truth.labels) or Axis("y_true", "label")
     labels = replace(rows_of(passed, option), noun="label", is_index=True)
@@ -389,7 +389,7 @@ def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert:
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
-    """Refuse options based on label numbers if labels are documents or text, which have no numbers."""
+    """Refuse options based on label numbers if labels are documents or text."""
     if truth.documents is None:
         return
     by_number = [name for name in ("counts", "inverse_propensities", "filter") if getattr(options, name) is not None]

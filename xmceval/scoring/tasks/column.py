@@ -1,4 +1,4 @@
-"""Task for metrics over all cells of a label, such as AUC; every stored cell is held until the end."""
+"""Task for metrics over all cells of a label, such as AUC; every stored cell is kept in memory."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from xmceval.scoring.totals import Field, Part
 Bools = NDArray[np.bool_]
 RECALL = "recall at precision"  # a fold of columns
 FOLDS = frozenset({"AUC", "AP", RECALL})
-SHORT = 1 << 31  # labels below are held in 32 bits
-BELOW_ALL = 1 << 900  # cells; so large a number that entries ranked with unscored cells add nothing to a precision
+SHORT = 1 << 31  # labels below this are stored in 32 bits
+BELOW_ALL = 1 << 900  # cells; so many that entries ranked with unscored cells add nothing to a precision
 
 
 class ScoredCells(NamedTuple):
-    """Stored cells: their label, score (NaN where a true label has none), truth, and weight in units of 2^-bits.
+    """Stored cells: label, score (NaN for true labels without one), truth, and weight in units of 2^-bits.
 
-    ``units`` is empty where all cells count 1.
+    ``units`` is empty if all cells count 1.
     """
 
     labels: NDArray[Any]
@@ -50,7 +50,7 @@ class ScoredCells(NamedTuple):
     units: Int64
 
     def take(self, places: NDArray[Any]) -> ScoredCells:
-        """Return some of the cells, or all in another order: those at `places`, int [n_taken] or bool [n_cells]."""
+        """Return the cells at `places`, int [n_taken] or bool [n_cells]."""
         return ScoredCells._make(array[places] if array.size else array for array in self)
 
 
@@ -62,7 +62,7 @@ NO_CELLS = ScoredCells(
 class StoredCells(Part):
     """The cells of the rows added so far, as `chunks`, a list of ScoredCells.
 
-    `rows` are those that are not left out, in units of 2^-bits, which is 1 without sample weights; `bits` is 0 then.
+    `rows` is the number of rows that count, in units of 2^-bits; without sample weights `bits` is 0.
     """
 
     fields = MappingProxyType({"chunks": Field(add), "rows": Field(add)})
@@ -81,7 +81,7 @@ class StoredCells(Part):
         check_weight(self["rows"], self.bits)
 
     def cells(self) -> ScoredCells:
-        """Return all cells as one, and hold them so."""
+        """Return all cells as one chunk, and keep them so."""
         with self._lock:
             if len(self["chunks"]) > 1:
                 arrays = zip(*self["chunks"], strict=True)
@@ -99,7 +99,7 @@ class LabelAreas(Task):
 
     @staticmethod
     def computes(measure: Measure) -> bool:
-        """Whether a measure is one of whole columns."""
+        """Whether a measure is over whole columns."""
         return measure.metric.family == "column"
 
     @classmethod
@@ -115,7 +115,7 @@ class LabelAreas(Task):
 
     def add(self, batch: Batch, part: StoredCells) -> None:
         """Copy the cells of a batch."""
-        from xmceval.kernels.metrics.labelwise import match_cells  # at each start, kernels cost time to load
+        from xmceval.kernels.metrics.labelwise import match_cells  # loading kernels slows every start
 
         (truth, _), scores = batch.relevant(self.rel), batch.scores
         n_true, n_scored = int(truth.indptr[-1]), int(scores.indptr[-1])
@@ -125,7 +125,7 @@ class LabelAreas(Task):
         units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
 
         def copy_cells(labels: Int64, scores: Float64, is_true: Bools, rows: NDArray[np.intp]) -> ScoredCells:
-            """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
+            """Copy cells from the arrays of a thread, with labels in the fewest bytes."""
             dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
             return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
 
@@ -145,12 +145,12 @@ class LabelAreas(Task):
         return Unscored(n_unscored, sum(int(np.count_nonzero(cells.is_true)) for cells in part["chunks"]))
 
     def finish(self, part: StoredCells, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - cells have them
-        """Return the value of each measure; there is no interval of them."""
+        """Return the value of each measure, without intervals."""
         areas = self._areas(part, setup, ("labels", "cells", "stored"))
         return {name: _mean(values) for name, (_, values) in areas.items()}
 
     def finish_bins(self, part: StoredCells, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
-        """Return the means within each bin of labels; all cells together have none."""
+        """Return the means within each bin of labels; measures of all cells together have none."""
         if setup.bins is None:
             return []
         estimates: list[Estimates] = [{} for _ in range(setup.n_bins)]
@@ -184,7 +184,7 @@ class LabelAreas(Task):
         return areas
 
     def remarks(self, part: StoredCells, n_labels: int) -> list[str]:
-        """Report how many cells were held in memory, and how many labels are true in some rows and not in others."""
+        """Report the number of cells in memory, and of labels that are true in some rows but not in others."""
         n_cells = sum(cells.labels.size for cells in part["chunks"])
         n_bytes = sum(array.nbytes for cells in part["chunks"] for array in cells)
         lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
@@ -202,14 +202,14 @@ class LabelAreas(Task):
 def rank_cells(
     cells: ScoredCells, n_cells: int, bits: int, *, micro: bool, zero_unscored: bool
 ) -> tuple[Int64, RankedGroups]:
-    """Rank the cells of each label, or all as one group; their order has no effect on the result.
+    """Rank the cells of each label, or all as one group; the order of cells has no effect on the result.
 
-    Of a group there are `n_cells` in all, stored or not, in units of 2^-bits. With `micro` all cells are one group,
-    instead of those of a label. With `zero_unscored` those without a score have score 0, instead of ranking below all
-    others. Returned are the label of each group, int64 [n_groups], 0 for all cells together, and the groups, in which
-    cells that are not stored have score 0.
+    A group has `n_cells` cells in all, stored or not, in units of 2^-bits. With `micro` all cells form one
+    group. With `zero_unscored`, cells without a score have score 0 instead of ranking below all others. Return
+    the label of each group, int64 [n_groups], 0 for all cells together, and the groups, in which cells that are
+    not stored have score 0.
     """
-    if cells.units.size:  # equal scores are added up one by one: in one order, so that the sums have the same bits
+    if cells.units.size:  # weights of equal scores are added in a fixed order, so that sums are bit-identical
         cells = cells.take(np.lexsort((cells.units, cells.is_true)))
     if zero_unscored:
         cells = cells._replace(scores=np.where(np.isnan(cells.scores), 0.0, cells.scores))
@@ -221,7 +221,7 @@ def rank_cells(
     spare = np.array([math.ldexp(n_cells - count, -bits) for count in stored.tolist()])
     weights = np.ldexp(cells.units.astype(np.float64), -bits) if cells.units.size else np.ones(labels.size)
     scores = cells.scores
-    if not zero_unscored:  # distinct scores are numbered from the lowest of a group, which is 1, up; no score is 0
+    if not zero_unscored:  # number the distinct scores of a group upwards from 1, so that no score is 0
         is_new = np.ones(scores.size, dtype=np.bool_)
         is_new[1:] = scores[1:] != scores[:-1]
         is_new[first] = True
@@ -233,12 +233,12 @@ def rank_cells(
 
 
 def _mean(values: Float64) -> Estimate:
-    """Average areas, with the sum rounded once; undefined without any."""
+    """Average areas, rounding the sum once; undefined without areas."""
     return Estimate.plain(exact_sum(values) / values.size if values.size else None)
 
 
 def _group_of(measure: Measure) -> str:
-    """Return which cells a measure ranks together: those of a label, all cells, or all stored ones."""
+    """Return which cells a measure ranks together: those of a label, all cells, or all stored cells."""
     if measure.average != "micro":
         return "labels"
     return "stored" if measure.metric.fold == "AP" else "cells"

@@ -12,50 +12,50 @@ Bools = NDArray[np.bool_]
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-WEIGHT_BITS = 40  # of the fractions of weights
-CLOSE = 1e-12  # relative to all entries: whether precisions that are so near each other are equal is decided exactly
-EXACT = 2.0**53  # below it, whole numbers are exact in float64
+WEIGHT_BITS = 40  # fractional bits of weights
+CLOSE = 1e-12  # relative; precisions this close are compared exactly
+EXACT = 2.0**53  # below this, whole numbers are exact in float64
 
 
 def sort_by_score(scores: Float64, groups: NDArray[Any] | None = None, *, stable: bool = False) -> NDArray[np.intp]:
-    """Return the places of entries, group by group in ascending order, and by descending score within a group.
+    """Return the positions of entries, sorted by ascending group and by descending score within a group.
 
-    `scores` are float64 [n], `groups` [n] of any type that sorts, and the places intp [n]. NaN comes last. Equal scores
-    come in any order, or with `stable` in the order of their places.
+    `scores` are float64 [n], `groups` [n] of any sortable type, and positions intp [n]. NaN comes last. Equal
+    scores are in any order, or with `stable` in the order of their positions.
     """
     order = np.argsort(-scores, kind="stable" if stable else None)
     if groups is None:
         return order
     if not groups.size or groups.dtype.kind not in "iu" or groups.min() < 0 or groups.max() >= 1 << 32:
         return order[np.argsort(groups[order], kind="stable")]
-    # numpy sorts 16 bits by radix, in linear time
+    # numpy sorts 16-bit keys by radix, in linear time
     order = order[np.argsort(groups[order].astype(np.uint16), kind="stable")]
     upper = (groups >> 16).astype(np.uint16)
     return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
 
 
 def find_starts(groups: NDArray[Any]) -> Int64:
-    """Return where each run of equal values [n] starts, and the end of the last one, int64 [n_runs + 1]."""
+    """Return the start of each run of equal values [n], and the end of the last run, int64 [n_runs + 1]."""
     is_first = np.ones(groups.size, dtype=np.bool_)
     is_first[1:] = groups[1:] != groups[:-1]
     return np.append(np.flatnonzero(is_first), groups.size)
 
 
 class RankedGroups(NamedTuple):
-    """Entries of groups, by descending score: group g has ``starts[g] : starts[g + 1]``."""
+    """Entries of groups, by descending score: group g is ``starts[g] : starts[g + 1]``."""
 
     starts: NDArray[Any]  # int array [n_groups + 1]
     is_true: Bools  # bool array [n]
     scores: Float64  # float64 arrays [n]
     weights: Float64
-    spare: Float64  # float64 array [n_groups]; the weight of each group's further entries: negatives with score 0
+    spare: Float64  # float64 array [n_groups]; the weight of unlisted entries per group: negatives with score 0
 
     @classmethod
     def of_classes(cls, positive: Float64, negative: Float64, n_zeros: float = 0) -> RankedGroups:
-        """Return one group, given the scores of its positives and its negatives, and `n_zeros` negatives of score 0.
+        """Return one group, given the scores of positives and negatives, and `n_zeros` negatives of score 0.
 
-        Negatives between the same two positives become one entry, as no area can tell them apart: to sort the scores of
-        each class is many times faster than to find the order of all entries. The new scores only keep the order.
+        Negatives between the same two positives become one entry, which no area can distinguish: sorting the
+        scores per class is many times faster than sorting all entries. The new scores only preserve the order.
         """
         distinct, counts = np.unique(positive, return_counts=True)
         ordered = np.sort(negative)
@@ -70,7 +70,7 @@ class RankedGroups(NamedTuple):
 
 
 class GroupAreas(NamedTuple):
-    """Areas of groups, and the weights of their positives and negatives; all arrays have shape [n_groups]."""
+    """Areas of groups, and the weights of their positives and negatives; all arrays are [n_groups]."""
 
     values: Float64
     positive: Float64
@@ -83,10 +83,10 @@ class GroupAreas(NamedTuple):
 
 
 def roc_areas(groups: RankedGroups) -> GroupAreas:
-    """Compute the area under the ROC curve of each group: the share of (positive, negative) pairs in order.
+    """Compute the area under the ROC curve of each group: the share of correctly ordered pairs.
 
-    A tie is half a pair; a group with only one class has NaN. Where all weights are whole numbers, the value is exact
-    to its last bit as long as there are fewer than 2^53 entries and 2^105 pairs in a group.
+    A tie is half a pair; a group with only one class has NaN. If all weights are whole numbers, the value is
+    exact to its last bit as long as a group has fewer than 2^53 entries and 2^105 pairs.
     """
     from xmceval.kernels.metrics.curves import sum_ordered_pairs  # at each start, kernels cost time to load
 
@@ -103,7 +103,7 @@ def roc_areas(groups: RankedGroups) -> GroupAreas:
 
 
 def partial_roc_areas(groups: RankedGroups, max_fpr: float) -> GroupAreas:
-    """Compute the area under the ROC curve up to a false positive rate, standardised: 0.5 is chance, 1 the best.
+    """Compute the area under the ROC curve up to a false positive rate, standardised: 0.5 is chance, 1 is best.
 
     A group with only one class has NaN.
     """
@@ -117,9 +117,9 @@ def partial_roc_areas(groups: RankedGroups, max_fpr: float) -> GroupAreas:
 def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
     """Find the largest recall of each group at a distinct score from which on the precision is at least `least`.
 
-    A group without positives has 0, as one in which no score has that precision. Weights are multiples of 2^-40, whose
-    sums of a group are below 2^22. They are added as integers, and precisions are compared with the fraction that the
-    decimals of `least` say.
+    A group without positives has 0, and so has a group that never reaches that precision. Weights are multiples
+    of 2^-40, with sums per group below 2^22. They are added as integers, and precisions are compared with the
+    exact decimal fraction `least`.
     """
     starts, is_true, scores, weights, spare = groups
     bits = 0 if (weights == np.floor(weights)).all() else WEIGHT_BITS
@@ -129,7 +129,7 @@ def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
     is_last[starts[1:] - 1] = True
     ends = np.flatnonzero(is_last)
     of_end = np.searchsorted(starts, ends, side="right") - 1
-    # Sums over several groups may leave 64 bits, and come back when those of the groups before are subtracted.
+    # Sums over several groups may overflow, which is undone when the sums of earlier groups are subtracted.
     true, every = (np.concatenate([[0], np.cumsum(terms)]) for terms in (np.where(is_true, units, 0), units))
     hits, above = (sums[ends + 1] - sums[starts[of_end]] for sums in (true, every))
     further = np.where(scores[ends] <= 0, spare[of_end], 0.0)  # entries with score 0
@@ -147,7 +147,7 @@ def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
 
 
 def average_precisions(groups: RankedGroups) -> GroupAreas:
-    """Compute the average precision of each group, the sum over thresholds of precision x step in recall.
+    """Compute the average precision of each group: the sum over thresholds of precision times recall step.
 
     A group without positives has 0.
     """
@@ -167,10 +167,10 @@ def _follow_curves(groups: RankedGroups, max_fpr: float) -> Float64:
 def add_up_steps(
     is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Add up the weights of both classes down to each distinct score, of entries in descending order of their scores.
+    """Add up the weights of both classes down to each distinct score; entries are sorted by descending score.
 
-    Entries are arrays [n]; returned are the sums of the true ones, of the false ones, and the scores, [n_thresholds].
-    Without weights the sums are whole numbers, int64; with them, float64 [n], the sums are float64.
+    Entries are arrays [n]; return the sums of true and of false entries, and the scores, [n_thresholds]. Sums
+    are int64, or float64 if there are weights, float64 [n].
     """
     last = find_starts(scores)[1:] - 1
     if weights is None:

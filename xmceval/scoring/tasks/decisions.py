@@ -18,7 +18,7 @@ from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
 
-# Values of rows that are no rate.
+# Per-row values that are not rates.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
     {
         "subset": lambda cells: ((cells.fp == 0) & (cells.fn == 0)).astype(np.float64),
@@ -30,7 +30,7 @@ ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Decisions(RowTask):
-    """Measures of decisions, with the same `rel`, that are means or ratios over rows."""
+    """Measures of decisions that are means or ratios over rows, with the same `rel`."""
 
     measures: tuple[Measure, ...]
     rel: int
@@ -52,7 +52,7 @@ class Decisions(RowTask):
         return cls(measures, rel)
 
     def compute(self, batch: Batch) -> RowValues:
-        """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
+        """Compute numerator and denominator of each measure per row; ties do not affect decisions."""
         truth, n_dropped = batch.relevant(self.rel)
         hits, decisions = batch.decided(self.rel).counts.T
         cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.setup.width.n_labels)
@@ -73,11 +73,11 @@ class Decisions(RowTask):
         return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped), n_decided)
 
     def n_decided(self, part: Sums) -> int:
-        """Return how many labels were decided on."""
+        """Return the number of decisions."""
         return int(part["true"][0])
 
     def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:
-        """Divide; 0/0 counts as the option of the measure says."""
+        """Divide; 0/0 counts as specified by the option of the measure."""
         estimates = super().finish(part, setup, n_rows)
         ones = [measure.name for measure in self.measures if measure.option("zero") == "1"]
         return estimates | {name: Estimate(1.0) for name in ones if estimates[name].undefined}

@@ -1,8 +1,8 @@
 """Count labels over batches of rows, in one set of counters shared by all threads.
 
-They cost memory in labels, not in rows: four bytes for each label and count. Labels up to 2^27 are counted in an array,
-whose untouched pages take no memory; where there are labels above, all by sorted unique ids. Counts of a long array
-that is mostly zeros are read, merged and saved by ids too.
+Memory grows with labels, not with rows: four bytes per label and count. Labels up to 2^27 are counted in an
+array, whose untouched pages take no memory; if there are larger labels, all are counted by sorted unique ids. A
+long array that is mostly zeros is also read, merged and saved by ids.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, 
 Counts = NDArray[np.signedinteger[Any]]
 
 FIRST_ROOM = 1 << 16
-MOST_ROWS = (1 << 31) - 1  # of 32-bit counters
+MOST_ROWS = (1 << 31) - 1  # limit of 32-bit counters
 
 CHUNK = 1 << 20
-COMPACT_ABOVE = 1 << 22  # labels; arrays beyond it that are mostly zeros are read by ids
+COMPACT_ABOVE = 1 << 22  # labels; longer arrays that are mostly zeros are read by ids
 COMPACT_SHARE = 8  # an array is mostly zeros if fewer than one label in this many has a count
 
 # Sample weights, the largest in [1, 2), are counted in units of 2^-40, exact for sums below 2^22.
@@ -50,13 +50,13 @@ NO_IDS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class CountTable:
-    """Counts by label of some rows; labels that are not in it have none."""
+    """Counts by label; missing labels have no counts."""
 
-    ids: Int64  # int64 array [n]; the labels, ascending; empty where they are 0..n-1
-    # int array [n, n_slots]; of each label: true, then for each span of ranks predicted and hit, and where they are
-    # counted the rows in whose ideal ranking the label is
+    ids: Int64  # int64 array [n]; the ascending labels; empty if they are 0..n-1
+    # int array [n, n_slots]; rows per label: true, then for each span of ranks predicted and hit, and, if
+    # counted, rows with the label in their ideal ranking
     counts: Counts
-    rows: int = 0  # the rows, without those that are left out
+    rows: int = 0  # the number of rows, without dropped ones
     bits: int = 0  # counts are multiples of 2^-bits: 0 without sample weights
 
     @property
@@ -65,22 +65,22 @@ class CountTable:
         return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
 
     def where(self, kept: NDArray[np.bool_]) -> CountTable:
-        """Return the counts of some labels only: those `kept`, bool [n]."""
+        """Return the counts of the labels selected by `kept`, bool [n]."""
         return CountTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
 
     def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
-        """Yield labels, int64 [at most n], and their counts [at most n, n_slots], `n` at a time."""
+        """Yield labels, int64 [at most n], and their counts [at most n, n_slots], in chunks of `n`."""
         for start in range(0, len(self.counts), n):
             counts = self.counts[start : start + n]
             yield self.ids[start : start + n] if self.ids.size else np.arange(start, start + len(counts)), counts
 
 
 class LabelCounters(Part):
-    """Counts by label of the rows added so far; threads may add at the same time.
+    """Counts by label of the rows added so far; threads may add concurrently.
 
-    There are `n_spans` spans of ranks in which predictions are counted. With `in_ideal` the labels of ideal rankings
-    are counted too, with `weighted` rows have sample weights; `n_labels` may be UNKNOWN. Counts are in an array of all
-    labels, or else all of them by ids, where a label is beyond DENSE_IDS or after counts by ids were added.
+    Predictions are counted in `n_spans` spans of ranks. With `in_ideal` the labels of ideal rankings are also
+    counted; with `weighted` rows have sample weights; `n_labels` may be UNKNOWN. Counts are in an array of all
+    labels, or, if a label exceeds DENSE_IDS or counts by ids were added, all by ids.
     """
 
     def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
@@ -89,10 +89,10 @@ class LabelCounters(Part):
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans
         self._room = n_labels
-        self._n_labels = self._rows = 0  # of labels, the largest seen + 1
+        self._n_labels = self._rows = 0  # number of labels: the largest seen + 1
         self._dense: Counts = np.zeros((0, self._slots), dtype=np.int32)
         self._by_id = no_counts(self._slots)
-        self._go_dense(min(n_labels, FIRST_ROOM, DENSE_IDS))  # more once there are rows
+        self._go_dense(min(n_labels, FIRST_ROOM, DENSE_IDS))  # grows with rows
 
     def table(self) -> CountTable:
         """Return the counts of all rows so far; adding more rows changes them."""
@@ -103,45 +103,45 @@ class LabelCounters(Part):
         return CountTable(NO_IDS, dense, self._rows, self._bits)
 
     def _table_by_id(self) -> CountTable:
-        """Return the counts of the labels that have any."""
+        """Return the counts of labels with counts."""
         used = self._used()
         ids, counts = (used, self._dense[used].astype(np.int64)) if used.size else self._by_id.columns()
         return CountTable(ids, counts, self._rows, self._bits)
 
     def _used(self) -> Int64:
-        """Return the labels of the array that have a count."""
+        """Return the labels with counts in the array."""
         chunks = ((start, self._dense[start : start + CHUNK]) for start in range(0, len(self._dense), CHUNK))
         return np.concatenate([NO_IDS, *(start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)])
 
     def begin(self) -> LabelCounters:
-        """Return these: they are too large for a part of each block, so threads count in them one after the other."""
+        """Return the counters themselves: they are too large to copy per block, so threads take turns."""
         return self
 
     def spare(self) -> Any:
-        """Return an object that notes the rows of a batch for `adopt`; the counters are too large to be copied."""
+        """Return an object that records the rows of a batch for `adopt`; counters are too large to copy."""
         return NotedRows()
 
     def adopt(self, spare: Any) -> LabelCounters:
-        """Add the rows that were noted; after an error none were added."""
+        """Add the recorded rows; after an error none have been added."""
         for add in spare.additions:
             add(self)
         return self
 
     def absorb(self, other: LabelCounters) -> None:
         """Add the counts of other rows."""
-        if other is not self:  # a thread has counted in these
+        if other is not self:  # otherwise a thread has counted in these already
             with self._lock:
                 self._take(other.table(), other._n_labels)
 
     def merge(self, other: LabelCounters) -> LabelCounters:
-        """Return the counters of the rows of both; associative, and commutative."""
+        """Return the counters of both; associative and commutative."""
         both = copy(self)
         both._dense, both._by_id = self._dense.copy(), GrowingCounts(*self._by_id.columns())
         both.absorb(other)
         return both
 
     def arrays(self) -> dict[str, Int64]:
-        """Return the int64 arrays of a state: `ids` [n] with a count, `counts` [n, n_slots] and `rows` [1]."""
+        """Return the int64 arrays of a state: `ids` [n] with counts, `counts` [n, n_slots], and `rows` [1]."""
         table = self._table_by_id()
         return {"ids": table.ids, "counts": table.counts, "rows": np.array([self._rows], dtype=np.int64)}
 
@@ -161,7 +161,7 @@ class LabelCounters(Part):
         self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
-        """Add counts: to the array those of an array, by ids the others."""
+        """Add counts: from an array to the array, others by ids."""
         if table.bits != self._bits:
             raise DataError("totals with and without sample weights cannot be added")
         check_weight(self._rows + table.rows, self._bits)
@@ -178,7 +178,7 @@ class LabelCounters(Part):
         self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,
         drop_empty: bool = False, propensities: Propensities | None = None,
     ) -> None:  # fmt: skip
-        """Count some rows and their rankings, best label first, down to each cutoff; `weights` is empty or per row."""
+        """Count rows and their rankings, best first, down to each cutoff; `weights` is empty or per row."""
         used = truth.indices[: truth.indptr[-1]]
         valid = np.arange(ranked.shape[1]) < np.minimum(n_ranked, cutoffs[-1])[:, None]
         codes = propensities.codes_of(used) if self._in_ideal and propensities is not None else None
@@ -193,7 +193,7 @@ class LabelCounters(Part):
         self._add(truth, largest, weights, drop_empty, count, lambda: ranked.ravel()[valid.ravel()])
 
     def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
-        """Count some rows and the labels that are decided on; `weights` is empty or float64 [n_rows]."""
+        """Count rows and their decisions; `weights` is empty or float64 [n_rows]."""
 
         def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
             kernel, labels = count_decisions if counters.dtype == np.int32 else count_decisions_wide, decided.labels
@@ -208,10 +208,10 @@ class LabelCounters(Part):
         self, truth: Rows, largest: int, weights: Float64, drop_empty: bool,
         count: Callable[[Counts, Int64, Callable[[Int64], Int64]], None], find_others: Callable[[], Int64],
     ) -> None:  # fmt: skip
-        """Count some rows, whose truth and `largest` other label are given, in the array or by ids.
+        """Count rows in the array or by ids, given their truth and the `largest` other label.
 
-        `count` adds to counters with the weights in their units, and with the place that each label has in them;
-        `find_others` returns the labels that are not those of the truth.
+        `count` adds to counters, given weights in their units and the position of each label; `find_others`
+        returns the labels besides those of the truth.
         """
         used, units = truth.indices[: truth.indptr[-1]], NO_IDS
         if self._bits:
@@ -235,7 +235,7 @@ class LabelCounters(Part):
             self._by_id.add(ids[has_any], counts[has_any])
 
     def _count_ideal(self, indptr: Int64, true: Int64, codes: Int64, cutoffs: Int64, counters: Counts) -> None:
-        """Count the labels of ideal rankings: the largest inverse propensity first, then the lowest label."""
+        """Count the labels of ideal rankings, sorted by descending inverse propensity, then by label."""
         rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
         order = np.lexsort((true, codes, rows))
         spans = np.searchsorted(cutoffs, np.arange(true.size) - indptr[rows], side="right")
@@ -243,7 +243,7 @@ class LabelCounters(Part):
         np.add.at(counters, (true[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]), 1)
 
     def _go_dense(self, n_labels: int) -> None:
-        """Have all counts in an array, at least as long as there are labels, and as wide as its counts may be."""
+        """Move all counts to an array that is long enough for all labels and wide enough for their counts."""
         ids, counts = self._by_id.columns()
         dtype = np.int64 if self._bits or self._rows > MOST_ROWS else np.int32
         if ids.size or n_labels > len(self._dense) or dtype != self._dense.dtype:
@@ -253,14 +253,14 @@ class LabelCounters(Part):
             self._dense, self._by_id = wider, no_counts(self._slots)
 
     def _go_by_id(self) -> None:
-        """Have all counts by ids."""
+        """Move all counts to counts by id."""
         used = self._used()
         self._by_id.add(used, self._dense[used].astype(np.int64))
         self._dense = np.zeros((0, self._slots), dtype=self._dense.dtype)
 
 
 def check_weight(rows: int, bits: int) -> None:
-    """Refuse rows of more weight than is counted exactly, in units of 2^-bits; without weights bits are 0."""
+    """Refuse rows with more weight than can be counted exactly, in units of 2^-bits (0 without weights)."""
     if bits and rows >> bits >= MOST_WEIGHT:
         raise DataError(
             f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
@@ -269,19 +269,19 @@ def check_weight(rows: int, bits: int) -> None:
 
 
 class NotedRows:
-    """Rows of a batch that counters add once all of it was found to be right; their arrays are valid until then."""
+    """Rows of a batch that counters add once the batch has been validated; arrays are valid until then."""
 
     def __init__(self) -> None:
         self.additions: list[Callable[[LabelCounters], None]] = []
 
     def add_ranked(self, *arguments: Any) -> None:
-        """Note rows and their rankings."""
+        """Record rows and their rankings."""
         self.additions.append(lambda counters: counters.add_ranked(*arguments))
 
     def add_decisions(self, *arguments: Any) -> None:
-        """Note rows and the labels that are decided on."""
+        """Record rows and their decisions."""
         self.additions.append(lambda counters: counters.add_decisions(*arguments))
 
     def absorb(self, other: LabelCounters) -> None:
-        """Note the counts of rows of several blocks."""
+        """Record the counts of several blocks."""
         self.additions.append(lambda counters: counters.absorb(other))

@@ -25,7 +25,7 @@ from xmceval.scoring.tasks.label_counts import Counts, CountTable
 
 Bools = NDArray[np.bool_]
 
-COUNTS_AT_ONCE = 1 << 19  # so that they and arrays derived from them stay in the processor's cache
+COUNTS_AT_ONCE = 1 << 19  # these and derived arrays stay in the processor's cache
 FEWEST_LABELS = 1 << 10
 
 COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -46,7 +46,7 @@ def label_estimates(
 ) -> dict[str, Estimate]:
     """Return the values of label-wise measures by name, undefined if no label contributes.
 
-    `cutoffs`, int64 [n_cutoffs], ascend; there are none for decisions. The number of labels of the setup is known.
+    `cutoffs`, int64 [n_cutoffs], ascend; decisions have none. The setup must have a known number of labels.
     """
     means = {measure.name: _mean_of(measure, table, cutoffs, setup) for measure in measures}
     by_span = sorted(means.values(), key=lambda mean: mean.span)
@@ -60,7 +60,7 @@ def label_estimates(
 def bin_estimates(
     measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup, bins: Bins
 ) -> list[dict[str, Estimate]]:
-    """Return the values of measures within each bin of labels, as `label_estimates`; `over=largest` has none there."""
+    """Return the values within each bin of labels, as in `label_estimates`, except for `over=largest`."""
     training = setup.propensities
     codes = training.codes_of(table.labels)
     inside = [measure for measure in measures if measure.option("over") != "largest"]
@@ -80,20 +80,20 @@ class LabelRate(NamedTuple):
     zero: str = "0"
 
     def of(self, cells: Cells) -> tuple[Float64, Any]:
-        """Return the rate of each label, float64, and where it is defined, bool; both have the shape of the cells."""
+        """Return the rate of each label, float64, and whether it is defined, bool, shaped like the cells."""
         return rate_values(RATES[self.rule], cells, self.beta, self.zero)
 
 
 class LabelCells:
-    """Counts of some labels; results for the last requested span are cached."""
+    """Counts of a set of labels; results for the last requested span are cached."""
 
     def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int) -> None:
         self.labels, self.rows = labels, rows  # int64 [n], and the number of all rows, in units of the counts
         by_slot = np.array(counts.T, dtype=np.int64, order="C")
         stop = FIRST_SPAN + 2 * n_spans
         self.true: Int64 = by_slot[TRUE]  # int64 [n]; the rows in which each label is true
-        # int64 [n_spans, n]; the rows that predict it down to the end of each span, those of them in which it is true,
-        # and the rows in whose ideal ranking it is down to there, where they are counted
+        # int64 [n_spans, n]; the rows that predict the label up to the end of each span, the rows among these
+        # in which it is true, and, if counted, the rows whose ideal ranking has it up to there
         self.predicted, self.hits = by_slot[FIRST_SPAN:stop:2], by_slot[FIRST_SPAN + 1 : stop : 2]
         self.in_ideal = by_slot[stop:]
         for by_span in (self.predicted, self.hits, self.in_ideal):
@@ -104,16 +104,16 @@ class LabelCells:
 
     @cached_property
     def is_true(self) -> Bools:
-        """Which labels are true in some row, bool [n]."""
+        """Which labels are true in any row, bool [n]."""
         return self.true > 0
 
     def is_seen(self, span: int) -> Bools:
-        """Return which labels are true in some row, or predicted down to the end of a span, bool [n]."""
+        """Return which labels are true in any row, or predicted up to the end of a span, bool [n]."""
         seen: Bools = self._once(span, "seen", lambda: self.is_true | (self.predicted[span] > 0))
         return seen
 
     def rates(self, rate: LabelRate, span: int) -> tuple[Float64, Any]:
-        """Return a rate of each label down to the end of a span, float64 [n], and where it is defined, bool [n]."""
+        """Return each label's rate up to the end of a span, float64 [n], and whether it is defined, bool [n]."""
 
         def count() -> Cells:
             return Cells.of(self.hits[span], self.predicted[span], self.true, self.rows)
@@ -129,7 +129,7 @@ class LabelCells:
         return self._of_span[key]
 
 
-# Accumulators of labels: `add` takes some of them, `finish` returns one number, or None if no label contributes.
+# Accumulators: `add` takes a set of labels, `finish` returns one number, or None if no label contributes.
 
 
 @dataclass
@@ -145,14 +145,14 @@ class _Common:
 class _Macro(_Common):
     """The mean of a rate over a set of labels; its sum is rounded once, so that the order has no effect."""
 
-    is_weighted: bool = False  # by the rows in which a label is true
+    is_weighted: bool = False  # by the number of rows in which a label is true
     parts: list[float] = field(default_factory=list)
     n_inside: int = 0
     n_defined: int = 0
     largest: int = -1
 
     def add(self, cells: LabelCells) -> None:
-        """Add the labels of the set that have counts; those of `largest` that have none are like those beyond."""
+        """Add the labels of the set that have counts; labels without counts are added by `finish`."""
         values, defined = cells.rates(self.rate, self.span)
         if self.is_weighted:
             values, defined = values * cells.true, cells.true * defined
@@ -167,10 +167,10 @@ class _Macro(_Common):
             self.n_inside += int(np.count_nonzero(inside))
             values, defined = values * inside, defined & inside
         self.n_defined += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
-        self.parts += exact_parts(values)  # 0 where the rate is not defined
+        self.parts += exact_parts(values)  # 0 if the rate is undefined
 
     def finish(self) -> float | None:
-        """Divide the sum, with that of labels without any count, by the number of labels, or by their weights."""
+        """Add labels without counts, and divide by the number of labels, or by their weights."""
         n_labels = self.largest + 1 if self.over == "largest" else self.n_inside
         if self.over == "all" and not self.is_weighted:
             n_labels = self.setup.width.n_labels
@@ -205,7 +205,7 @@ class _FOfMeans(_Common):
 
 @dataclass
 class _Micro(_Common):
-    """The rate of all cells together, or their number, without the units of the counts."""
+    """The rate of all cells together, or their number in whole rows."""
 
     hits: int = 0
     predicted: int = 0
@@ -229,11 +229,11 @@ class _Micro(_Common):
 class _Coverage(_Common):
     """The share of labels with at least one hit, of those that `over` names.
 
-    ``truth``: labels true in some row; ``all``: all labels; ``ideal``: labels within the cutoff of some row's ideal
-    ranking, the true labels by inverse propensity.
+    ``truth``: labels that are true in any row; ``all``: all labels; ``ideal``: labels within the cutoff of any
+    row's ideal ranking, which has the true labels by inverse propensity.
     """
 
-    of_recommended: bool = False  # then the share that is predicted at least once, true or not
+    of_recommended: bool = False  # if so, the share predicted at least once, true or not
     n_covered: int = 0
     n_inside: int = 0
 

@@ -25,7 +25,7 @@ class Labelwise(Task):
     measures: tuple[Measure, ...]
     rel: int
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
-    in_ideal: bool = False  # whether labels of the ideal rankings are counted too
+    in_ideal: bool = False  # whether labels of ideal rankings are also counted
 
     @staticmethod
     def computes(measure: Measure) -> bool:
@@ -43,16 +43,16 @@ class Labelwise(Task):
 
     @property
     def needs_scores(self) -> bool:
-        """Whether decisions are counted, and not the labels at cutoffs."""
+        """Whether decisions are counted instead of labels at cutoffs."""
         return not self.cutoffs.size
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
-        """All measures at cutoffs: which labels are within one follows the order by label."""
+        """All measures at cutoffs, since the order by label decides which tied labels are within a cutoff."""
         return dict.fromkeys(TREATMENTS, self.measures) if self.cutoffs.size else {}
 
     def empty(self, setup: Setup) -> LabelCounters:
-        """Return counters of no rows, one set for all threads."""
+        """Return empty counters, one set for all threads."""
         n_spans, is_weighted = max(self.cutoffs.size, 1), setup.weights is not None
         return LabelCounters(setup.width.n_labels, n_spans, in_ideal=self.in_ideal, weighted=is_weighted)
 
@@ -68,11 +68,11 @@ class Labelwise(Task):
             part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
 
     def n_decided(self, part: LabelCounters) -> int | None:
-        """Return how many labels were decided on, in units of sample weights."""
+        """Return the number of decisions, in units of sample weights."""
         return None if self.cutoffs.size else int(part.table().counts[:, FIRST_SPAN].sum())
 
     def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
-        """Return the value of each measure; there is no interval of label-wise values."""
+        """Return the value of each measure; label-wise values have no intervals."""
         return label_estimates(self.measures, part.table(), self.cutoffs, setup)
 
     def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002

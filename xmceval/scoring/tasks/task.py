@@ -20,8 +20,8 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
-TREATMENTS = ("expected", "best", "worst")  # of ties, in addition to the order by label
-NO_SHARES: Float64 = np.empty((0, 0, SLOTS))  # where bins of labels have no part in the values of rows
+TREATMENTS = ("expected", "best", "worst")  # treatments of ties other than the order by label
+NO_SHARES: Float64 = np.empty((0, 0, SLOTS))  # for rows without shares of label bins
 
 
 class Unscored(NamedTuple):
@@ -32,20 +32,20 @@ class Unscored(NamedTuple):
 
 
 class Task(ABC):
-    """Measures that are computed together, from the labels that are true from one grade on."""
+    """Measures that are computed together, for the same lowest grade of a true label."""
 
     measures: tuple[Measure, ...]
-    rel: int  # the grade from which on a label is true
-    has_values: ClassVar[bool] = False  # whether rows have values, as those of a RowTask
+    rel: int  # the lowest grade of a true label
+    has_values: ClassVar[bool] = False  # whether rows have values, as in a RowTask
 
     @property
     def needs_scores(self) -> bool:
-        """Whether the scores of all labels are looked at, not only the ranking and the ties at its end."""
+        """Whether the scores of all labels are needed, beyond the ranking and the ties at its end."""
         return True
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
-        """The measures that follow the order by label, by the treatment of ties that they cannot follow."""
+        """The measures that depend on the order by label, for each treatment of ties that they lack."""
         return {}
 
     @staticmethod
@@ -60,29 +60,29 @@ class Task(ABC):
 
     @abstractmethod
     def empty(self, setup: Setup) -> Any:
-        """Return the part of the totals that this task adds to, for no rows."""
+        """Return an empty part of the totals for this task."""
 
     @abstractmethod
     def add(self, batch: Batch, part: Any) -> RowValues | None:
-        """Add the rows of a batch to a part that no other thread has, or that has a lock.
+        """Add the rows of a batch to a part that no other thread uses, or that has a lock.
 
-        Returns the values of the rows, valid until the next call in this thread, where the task has any.
+        Return the per-row values, valid until the next call in this thread, or None.
         """
 
     @abstractmethod
     def finish(self, part: Any, setup: Setup, n_rows: int) -> Estimates:
-        """Return the estimate of each measure; `n_rows` are not left out, and the number of labels is known."""
+        """Return the estimate of each measure over `n_rows` rows that count; the number of labels is known."""
 
     def finish_bins(self, part: Any, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002 - most have none
-        """Return the estimates for each bin of labels, of those measures that have any."""
+        """Return the estimates within each bin of labels, for measures that have them."""
         return [{} for _ in range(setup.n_bins)]
 
     def n_decided(self, part: Any) -> int | None:  # noqa: ARG002 - most decide on none
-        """Return how many labels were decided on; None where ranked labels are counted."""
+        """Return the number of decisions; None if ranked labels are counted."""
         return None
 
     def unscored(self, part: Any) -> Unscored | None:  # noqa: ARG002 - most do not look at whole rows
-        """Return the true labels without a score, and all true labels; None where whole rows are not looked at."""
+        """Count the true labels without a score, and all true labels; None unless whole rows are needed."""
         return None
 
     def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002 - most have none
@@ -91,19 +91,19 @@ class Task(ABC):
 
 
 def rule_of(rules: Collection[str], name: str, what: str, measure: Measure) -> Any:
-    """Return a rule of a table, or a name of a set of rules."""
+    """Return a rule from a table of rules, or a name from a set of names."""
     if name not in rules:
         raise LookupError(f"{measure}: there is no {what} {name!r}; known: {listed(rules)}")
     return rules[name] if isinstance(rules, Mapping) else name
 
 
 class RowValues(NamedTuple):
-    """The values of some rows."""
+    """The values of a batch of rows."""
 
     # float64 array [n_rows, n_measures, SLOTS]; numerator, denominator, how far ties could move the numerator up and
     # down, and the ideal's numerator
     values: Float64
-    # float64 array [n_rows, n_measures * n_bins, SLOTS]; the parts of bins of labels in them, or no rows
+    # float64 array [n_rows, n_measures * n_bins, SLOTS]; the shares of label bins in them, or without rows
     shares: Float64
     left_out: Int64  # int64 array [n_measures]; rows without a value
     # int64 array [2], optional; true labels without a score, and all true labels, where whole rows are looked at; or
@@ -115,7 +115,7 @@ class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
     has_values = True
-    # whether the values have that of the ideal ranking, and bins of labels have shares in them
+    # whether the values include the ideal ranking's, and the shares of label bins
     has_ceiling: ClassVar[bool] = False
 
     def has_ideal(self, measure: Measure) -> bool:  # noqa: ARG002 - it depends on the measure in one task
@@ -127,11 +127,11 @@ class RowTask(Task):
         """Compute the values of the rows of a batch."""
 
     def numbers_per_row(self, setup: Setup) -> int:
-        """Return how many numbers the values of a row are, and the shares of bins in them."""
+        """Return the number of values and shares of bins per row."""
         return SLOTS * len(self.measures) * (1 + (setup.n_bins if self.has_ceiling else 0))
 
     def empty(self, setup: Setup) -> Sums:
-        """Return sums of no rows."""
+        """Return empty sums."""
         n_shares = len(self.measures) * setup.n_bins if self.has_ceiling else 0
         return Sums(len(self.measures), n_shares)
 
@@ -139,7 +139,7 @@ class RowTask(Task):
         """Add the values of the rows of a batch, and return them."""
         rows, arrays, n = self.compute(batch), part.values, len(self.measures)
         ties = batch.setup.options.ties
-        if ties in {"best", "worst"}:  # values become those of that order of tied labels
+        if ties in {"best", "worst"}:  # replace values by those for this order of tied labels
             moved = rows.values[:, :, 2 if ties == "best" else 3].copy()
             rows.values[:, :, 0] += moved
             rows.values[:, :, 2:4] -= moved[:, :, None]

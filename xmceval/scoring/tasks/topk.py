@@ -26,7 +26,7 @@ FOLDS = MappingProxyType(
     {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
 )
 
-# The sum along the ranks if every label is a hit, from the discounts.
+# The sum along the ranks if every label is a hit, computed from the discounts.
 IDEALS: Mapping[int, Callable[[Float64], Float64]] = MappingProxyType(
     {
         kernels.SUM: np.cumsum,
@@ -43,7 +43,7 @@ def _letor(rank: Float64, _: float) -> Float64:
     return discounts
 
 
-# The discount of each rank 1, 2, ..., and of the number `p` that a discount may take.
+# The discount of ranks 1, 2, ..., given the number `p` of a discount.
 DISCOUNTS: Mapping[str, Callable[[Float64, float], Float64]] = MappingProxyType(
     {
         "none": lambda rank, _: np.ones(rank.size),
@@ -55,7 +55,7 @@ DISCOUNTS: Mapping[str, Callable[[Float64, float], Float64]] = MappingProxyType(
 )
 
 
-# How rows come together; a micro average is a ratio whose denominators are counted here.
+# How rows are combined; a micro average is a ratio whose denominators are counted here.
 OVER = MappingProxyType({"mean": 0, "ratio": 1, "micro": 0})
 
 
@@ -71,7 +71,7 @@ class Divisor(NamedTuple):
     levels: Float64 | None = None
 
 
-BY_ORDER = "hits"  # a divisor that depends on the order of the labels: such measures go along the list, hit by hit
+BY_ORDER = "hits"  # a divisor that depends on the order of labels: these measures follow the list hit by hit
 
 
 def weight_of_recall(beta: float) -> float:
@@ -80,7 +80,7 @@ def weight_of_recall(beta: float) -> float:
     return square / (1 + square)
 
 
-# The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. Levels do not depend on k.
+# The divisor, given k, the sums D(0), D(1), ... of the discounts, and beta. Levels do not depend on k.
 DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyType(
     {
         "1": lambda _, __, ___: Divisor(constant=1.0),
@@ -94,16 +94,16 @@ DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyT
     }
 )
 
-# The share of true labels in the denominator of a micro average, from beta; the rest is that of predictions.
+# The weight of true labels in the denominator of a micro average, given beta; the rest is for predictions.
 MICRO: Mapping[str, Callable[[float], float]] = MappingProxyType(
     {"predicted": lambda _: 0.0, "n": lambda _: 1.0, "F": weight_of_recall}
 )
 
-BY_IDEAL = "ideal"  # the divisor that is the ideal ranking's sum
+BY_IDEAL = "ideal"  # the sum of the ideal ranking as divisor
 
 
 class Micro(NamedTuple):
-    """An output that is a sum of hits over a weighted sum of true labels and predictions within the cutoff."""
+    """An output: hits divided by a weighted sum of true labels and predictions within the cutoff."""
 
     output: int
     of_true: float
@@ -193,19 +193,19 @@ class TopK(RowTask):
 
     @cached_property
     def sorts_gains(self) -> bool:
-        """Whether ideal rankings are by gains that have to be sorted."""
+        """Whether ideal rankings require sorting gains."""
         return bool(self.used[kernels.HIT + 1 :].any())
 
     @cached_property
     def first_running(self) -> Float64:
-        """The running sums [2, n_curves, deepest cutoff + 1] to begin with: ideals of hits do not depend on the row."""
+        """The initial running sums [2, n_curves, deepest cutoff + 1]; ideals of hits are equal for all rows."""
         running = np.zeros((2, len(self.curves), self.discounts.shape[1] + 1))
         for c, (_, discount, fold) in enumerate(self.curves):
             running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
         return running
 
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
-        """Return the working space of the kernel: used gains, gains, running sums, keys, bins."""
+        """Return the scratch space of the kernel: used gains, gains, running sums, keys, bins."""
         depth = self.discounts.shape[1]
         keys, bins = np.empty(n_keys, dtype=np.int64), np.empty(depth, dtype=np.int64)
         return (self.used, np.empty((2, kernels.N_GAINS, depth)), self.first_running.copy(), keys, bins)
@@ -263,7 +263,7 @@ class TopK(RowTask):
         )
 
     def has_ideal(self, measure: Measure) -> bool:
-        """Return whether a measure does not divide by predictions; another ranking could have fewer of these."""
+        """Return whether a measure does not divide by predictions, which another ranking could reduce."""
         o = self.measures.index(measure)
         return not (self.divisors[o, 2] or any(micro.output == o and micro.of_predicted for micro in self.micro))
 

@@ -44,7 +44,7 @@ KINDS: Mapping[str, int] = MappingProxyType(
         "IPrec": kernels.IPREC,
     }
 )
-# What metrics of the top-k family become along the list, by gain, fold and divisor.
+# Kinds of top-k metrics when computed along the list, by gain, fold and divisor.
 WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
     {
         ("hit", "precision", "n"): "AP",
@@ -61,7 +61,8 @@ WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
     }
 )
 DISCOUNTED = frozenset({"DCG", "nDCG", "RBP"})  # kinds that multiply by the discount of a rank
-# The number that a kind takes; of P, R and F1 what true labels weigh in the divisor, the rest is that of predictions.
+# The number of a kind; for P, R and F1 the weight of true labels in the divisor, the rest being for
+# predictions.
 NUMBERS: Mapping[str, Callable[[Measure], float]] = MappingProxyType(
     {
         "ERR": lambda measure: float(1 << int(measure.number("max"))),
@@ -70,7 +71,7 @@ NUMBERS: Mapping[str, Callable[[Measure], float]] = MappingProxyType(
         "F1": lambda measure: weight_of_recall(measure.number("beta")),
     }
 )
-# Kinds that follow the order by label along the list, so that no other treatment of ties is available.
+# Kinds that use the order by label along the list, so that no other treatment of ties is available.
 NO_EXPECTED_TIES = frozenset({"AP", "AP/hits", "RR", "R@n", "DCG", "nDCG", "ERR", "RBP", "AUC@k", "IPrec"})
 NO_TIE_BOUNDS = frozenset({"AUC@k", "AP/hits"})
 NO_CUTOFF = 1 << 62  # a rank below every list
@@ -156,7 +157,7 @@ class WholeRow(RowTask):
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
-        """The measures whose kind follows the order by label, by the treatment of ties that they cannot follow."""
+        """The measures that depend on the order by label, for each treatment of ties that they lack."""
         return {
             ties: [measure for measure in self.measures if kind_of(measure) in kinds]
             for ties, kinds in (("expected", NO_EXPECTED_TIES), ("best", NO_TIE_BOUNDS), ("worst", NO_TIE_BOUNDS))
@@ -165,7 +166,7 @@ class WholeRow(RowTask):
 
 @lru_cache(maxsize=16)
 def discount_ranks(discounts: tuple[tuple[str, float], ...], n_bits: int) -> Float64:
-    """Return each discount at ranks 1, 2, ... of as many bits: [n_discounts, n_ranks]; computed once."""
+    """Return each discount at ranks 1 to 2^n_bits - 1, [n_discounts, n_ranks], computed once."""
     ranks = np.arange(1.0, 1 << n_bits)
     table = np.empty((len(discounts), ranks.size))
     for row, (name, number) in zip(table, discounts, strict=True):
@@ -176,8 +177,8 @@ def discount_ranks(discounts: tuple[tuple[str, float], ...], n_bits: int) -> Flo
 def working_space(array: Any, truth: Rows, scores: Rows) -> tuple[tuple[NDArray[Any], ...], ...]:
     """Return the working space of the kernel for rows; ``array(name, size, dtype)`` makes an array.
 
-    It is N_SPACE int64 arrays and N_REAL_SPACE float64 arrays, each longer than the longest row of the truth, and what
-    rows are sorted in, where that has many labels.
+    These are N_SPACE int64 arrays and N_REAL_SPACE float64 arrays, each longer than the longest row of the
+    truth, and arrays for sorting rows if the truth has rows with many labels.
     """
     size = longest(truth) + 1
     longest_scores = longest(scores) if size > FEW else 0

@@ -32,7 +32,7 @@ FOOTER = (
 
 
 def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the catalogue, or some of its data sets with their published results, as a table, Markdown or JSON."""
+    """Write the catalogue, or named data sets with their published results, in one of the forms."""
     entries = [find_dataset(name) for name in names]
     if form == "json":  # values are fractions
         documents = [
@@ -85,7 +85,7 @@ def _format_constant(number: float | None) -> str:
 
 
 def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield the facts on a data set, each with its term."""
+    """Yield the facts about a data set, each with its term."""
     yield "instances", f"{entry.train:,} for training, {entry.test:,} for testing"
     means = f"{entry.labels_per_point:g} per instance, {entry.points_per_label:g} instances per label"
     yield "labels", f"{entry.labels:,}; {means}"

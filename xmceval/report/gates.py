@@ -26,8 +26,8 @@ class Gate(NamedTuple):
 
     kind: str
     metric: str
-    number: float  # as it was passed
-    limit: float  # a fraction where the metric is a share; NaN where its unit is not known yet
+    number: float  # as passed
+    limit: float  # a fraction if the metric is a share; NaN where its unit is not known yet
     is_percent: bool  # whether it was passed with a percent sign
 
 
@@ -70,7 +70,7 @@ def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool |
     gate = Gate(kind, name.strip(), number, limit_of_share, is_percent)
     least, most = measure.metric.bounds
     if measure.metric.needs_propensities and measure.norm.over == "mean":
-        most = math.inf  # sums of 1/p that nothing divides
+        most = math.inf  # unnormalised sums of 1/p
     if kind == "worse":
         least, most = 0.0, most - least
     if not (least < gate.limit <= most if kind == "at_least" else least <= gate.limit < most):

@@ -25,7 +25,7 @@ from xmceval.version import METRICS_SCHEMA
 
 HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")
 
-# What the metrics of each family are computed from.
+# The data from which the metrics of each family are computed.
 INPUTS: Mapping[str, str] = MappingProxyType(
     {
         "top-k": "the k best labels of an instance",
@@ -36,7 +36,7 @@ INPUTS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# The symbols of formulas, in the order in which they are explained.
+# The symbols in formulas, in order of explanation.
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "k": "the cutoff",
@@ -112,7 +112,7 @@ def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
 
 
 def sort_by_family() -> list[Metric]:
-    """Return all metrics by family, otherwise in the order of the table."""
+    """Return all metrics sorted by family, then in the order of the table."""
     return sorted(TABLE.values(), key=lambda metric: FAMILIES.index(metric.family))
 
 
@@ -159,7 +159,7 @@ def describe_ties(metric: Metric) -> str:
 
 
 def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]]:
-    """Yield the facts on a metric, each with its term."""
+    """Yield the facts about a metric, each with its term."""
     yield "definition", metric.formula
     for measure in asked:
         yield str(measure), measure.definition
@@ -169,7 +169,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         name: "as chosen by average=" if norm.over == "cells" else AVERAGE_TEXT[norm.over].format(labels="labels")
         for name, norm in metric.norms.items()
     }
-    distinct = set(averages.values())  # rows are combined in one way, or by norm
+    distinct = set(averages.values())  # how rows are combined, which may depend on the norm
     yield "overall", distinct.pop() if len(distinct) == 1 else "; ".join(f"{n}: {how}" for n, how in averages.items())
     data = INPUTS[metric.family]
     if metric.family == "row" and metric.cutoff != "none":
@@ -207,7 +207,7 @@ def explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
 
 
 def format_range(metric: Metric) -> str:
-    """Write the bounds of a metric; nothing after the dots where there is no upper one."""
+    """Format the bounds of a metric, with nothing after the dots if there is no upper bound."""
     low, high = metric.bounds
     return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
 
@@ -282,12 +282,12 @@ def describe_agreement(metric: str) -> Iterator[tuple[str, str]]:
 
 
 def agrees(lines: tuple[Agreement, ...]) -> bool:
-    """Tell whether a function has our values on most inputs."""
+    """Return whether a function agrees with our values on most inputs."""
     return lines[0].verdict in AGREES
 
 
 def exceptions(lines: tuple[Agreement, ...]) -> list[Agreement]:
-    """Return the lines of the inputs where a function that agrees otherwise does not."""
+    """Return the lines of the inputs where a function that otherwise agrees does not."""
     return [line for line in lines[1:] if line.verdict not in AGREES]
 
 

@@ -15,18 +15,18 @@ from xmceval.version import SCORE_SCHEMA
 PROPENSITIES = ("a", "b", "n", "source", "from_truth")
 BASIS = ("truth", "propensities", "options", "version")  # what a value depends on
 
-# The columns of CSV, which has one line per value.
+# The columns of CSV, with one line per value.
 VALUE_COLUMNS = (
     *("system", "metric", "k", "bin", "kind"),
     *("value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined"),
     *("unit", "higher_is_better", "n_instances", "n_labels", "truth", "scores", *BASIS[1:]),
 )
-# Of frames; text has no type.
+# Dtypes of frames; text columns have none.
 VALUE_TYPES = dict.fromkeys(("value", "low", "high", "tie_low", "tie_high", "ceiling"), "float64")
 
 
 def record_results(results: Sequence[Scored]) -> Record:
-    """Return the document of results."""
+    """Return results as a document for JSON."""
     return {
         "schema": SCORE_SCHEMA,
         **record_data(results[0]),
@@ -36,7 +36,7 @@ def record_results(results: Sequence[Scored]) -> Record:
 
 
 def record_data(result: Scored) -> Record:
-    """Return the facts that all systems share, from the result of any of them; unknown counts are None."""
+    """Return the facts that all systems share, taken from one result; unknown counts are None."""
     counts = result.counts
     return {
         **pick(result, ("version", "truth", "options")),
@@ -100,7 +100,7 @@ def record_figure(figure: Value) -> Record:
 
 
 def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
-    """Return whether gates passed, where there are any."""
+    """Return the outcomes of gates, if any."""
     gates = [
         {
             **pick(outcome, ("kind", "system")),
@@ -115,7 +115,7 @@ def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
 
 
 def list_values(results: Iterable[Scored]) -> Iterator[Record]:
-    """Yield a line for each value of each system: first those of all labels, then those of each bin or group."""
+    """Yield a record for each value of each system: first over all labels, then in each bin or group."""
     for result in results:
         data = {**record_data(result), "system": result.name, "scores": result.scores}
         yield from ({**data, **_line_of(figure), "bin": ""} for figure in result.figures)

@@ -32,7 +32,7 @@ class Displayed:
 
     @abstractmethod
     def _describe(self) -> tuple[str, ...]:
-        """Return the lines of the repr: what it is, its main numbers, how to see more."""
+        """Return the lines of the repr: what it is, its main numbers, and how to see more."""
 
     def __str__(self) -> str:
         return self._render("table", DEFAULT)
@@ -91,7 +91,7 @@ class Tabular(Displayed):
             return write_document(self._records())
         if form == "csv":
             return write_lines(self._columns, self._lines())
-        if form == "latex":  # the table of a paper alone, unless more is asked for
+        if form == "latex":  # only the table of a paper, unless more is asked for
             layout = replace(layout, intervals=bool(layout.intervals))
         return str(load_form(form).draw(self._sheet(layout)))
 
@@ -278,7 +278,7 @@ class Renderable(Tabular):
         Parameters
         ----------
         kind : {"curves", "bins", "differences"}, optional
-            Default: differences of a comparison, which others do not have, else bins where there are any, else curves.
+            Default: differences for a comparison, else bins if there are any, else curves.
         metrics : str or iterable of str, optional
             Only these, such as ``"P,PSP"`` or ``["P@5"]``.
         size : {"column", "page"}, optional
@@ -294,7 +294,7 @@ class Renderable(Tabular):
         Raises
         ------
         UsageError
-            What the kind cannot show.
+            The kind cannot show this.
         DataError
             matplotlib is not installed.
         """
@@ -313,7 +313,7 @@ def _put(text: str, path: str | Path | None, *, force: bool) -> str | None:
 
 
 def render(thing: Displayed, form: str, layout: Layout = DEFAULT) -> str:
-    """Write what can be displayed in one of the FORMS."""
+    """Write a displayable object in one of the FORMS."""
     return thing._render(form, layout)
 
 

@@ -91,7 +91,8 @@ class Result(Scored, OfResults, Mapping[str, float]):
     warnings : tuple of str
         The doubts, then the facts.
     inputs : tuple of str
-        What each input was read as and on what evidence, and how its rows and labels were joined to those of the truth.
+        How each input was read and on what evidence, and how its rows and labels were joined to those of the
+        truth.
     notes : tuple of str
         Further notes, such as on the number of labels.
     filtered : FilterReport or None
@@ -100,11 +101,11 @@ class Result(Scored, OfResults, Mapping[str, float]):
         By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them. Or by groups of
         rows: all metrics of their rows alone.
     options : mapping of str to object
-        The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
+        The scoring options that differ from the default; files are recorded by name, arrays as ``array``.
     truth, scores : str
         The names of the files of truth and predictions, or ``array``.
     gates : tuple of GateOutcome
-        Outcomes of the gates that were asked for.
+        Outcomes of the gates asked for.
     version : str
         The version of xmceval that computed it.
     held_rows : ResultRows or None
@@ -173,7 +174,7 @@ class Result(Scored, OfResults, Mapping[str, float]):
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
-    # An array compares itself with a result as with any other object: they are not equal.
+    # An array compares a result like any other object: they are not equal.
     __array_ufunc__: ClassVar[None] = None
 
     def interval(self, name: str) -> tuple[float, float]:
@@ -182,12 +183,12 @@ class Result(Scored, OfResults, Mapping[str, float]):
         Parameters
         ----------
         name : str
-            In any spelling; without its cutoff where there is one only.
+            In any spelling; the cutoff may be omitted if there is only one.
 
         Returns
         -------
         low, high : float
-            NaN where there is none: ``math.isnan(low)``.
+            NaN if there is no interval: ``math.isnan(low)``.
 
         Raises
         ------
@@ -215,7 +216,7 @@ class Result(Scored, OfResults, Mapping[str, float]):
         Returns
         -------
         low, high : float
-            NaN where they are not known.
+            NaN if unknown.
 
         Raises
         ------
@@ -363,7 +364,7 @@ def _iterate(results: Any) -> Iterator[Result]:
 
 
 def _check_together(results: list[Result]) -> None:
-    """Refuse results that do not belong into one table."""
+    """Refuse results that do not belong in one table."""
     if not results:
         raise UsageError("expected at least one result, got none")
     names = [result.name for result in results]
@@ -372,7 +373,7 @@ def _check_together(results: list[Result]) -> None:
         raise UsageError(f"several results have the name {repeated} (hint: pass a dict of results by name)")
     first = results[0]
     for result in results[1:]:
-        # Not of labels: where no input declares their number, it is that of the labels seen, also in predictions.
+        # Not the number of labels: if no input declares it, labels seen in predictions count too.
         sizes = {(other.counts.n_instances, other.counts.n_true) for other in (first, result)}
         if len(sizes) > 1:
             one, two = (

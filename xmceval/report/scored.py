@@ -35,13 +35,13 @@ class GateOutcome:
         The baseline is empty for gates of values, the data set outside of a benchmark.
     measure : Measure
     limit : float
-        A fraction where the measure is a share.
+        A fraction if the measure is a share.
     value, p_adjusted : float or None
         The value, or the difference from the baseline with the p that decides; None where there is none.
     passed, is_decided : bool
-        A gate without a value or a test to decide by does not pass.
+        A gate that cannot be decided, for lack of a value or a test, does not pass.
     why : str
-        Why it did not pass.
+        Why the gate did not pass.
     """
 
     kind: str
@@ -93,7 +93,7 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
     weights: NDArray[np.float64]
     ids: Sequence[str] | None = None
 
-    # A mapping would compare arrays as if each were a number.
+    # A mapping would compare arrays as if they were numbers.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 

@@ -25,7 +25,7 @@ class Cell:
     """A value of a table."""
 
     value: str
-    interval: str = ""  # ± and its half width, or both ends where it is not symmetric
+    interval: str = ""  # ± and its half width, or both ends if asymmetric
     emphasis: str = ""  # BEST or SECOND of its metric
     # The letters of the systems that it is significantly better than; with a common baseline UP or DOWN, or one of
     # ASCII_MARKS, where it is significantly better or worse than that.
@@ -53,11 +53,11 @@ class Section:
     name: str = ""
 
     def rows_with(self, columns: Collection[str]) -> list[Row]:
-        """Return the rows that have a value in any of these columns."""
+        """Return the rows with a value in any of these columns."""
         return [row for row in self.rows if not row.cells.keys().isdisjoint(columns)]
 
     def columns_with_values(self, columns: Sequence[str]) -> list[str]:
-        """Return those of these columns in which any row has a value."""
+        """Return the columns in which any row has a value."""
         return [name for name in columns if self.rows_with([name])]
 
 
@@ -74,7 +74,7 @@ class Listing:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """The names of the columns; empty where they have none."""
+        """The names of the columns; empty if they have none."""
         return self.rows[0] if self.has_head else ()
 
     @property
@@ -133,7 +133,7 @@ def split_columns(
         if block and used + width > available:
             yield tuple(block)
             block, used = [], 0
-        if width > available:  # such a group has blocks of its own
+        if width > available:  # such a group has its own blocks
             names, group_widths = zip(*group, strict=True)
             yield from [names] if size == 1 else split_columns(names, group_widths, available)
             continue

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 FORMS: Mapping[str, str] = MappingProxyType(
     {
-        # For people: draw(sheet), and but for LaTeX draw_listings(listings, layout).
+        # For people: draw(sheet), and except for LaTeX draw_listings(listings, layout).
         "table": "xmceval.report.forms.plain",
         "md": "xmceval.report.forms.markdown",
         "latex": "xmceval.report.forms.latex",
         # For programs.
         "csv": "xmceval.report.forms.data",
         "json": "xmceval.report.forms.data",
-        # No choices of -o: a fragment for a notebook, and the drawings of results and comparisons.
+        # Not choices of -o: a fragment for notebooks, and the drawings of results and comparisons.
         "html": "xmceval.report.forms.html",
         "page": "xmceval.page.page",
         "picture": "xmceval.report.pictures",

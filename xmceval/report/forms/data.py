@@ -24,7 +24,7 @@ def write_document(document: Mapping[str, Any], *, is_ascii: bool = True) -> str
 
 
 def to_plain(value: Any) -> Any:
-    """Return a value as JSON has it: dataclasses as objects, and null for numbers that are not finite."""
+    """Convert a value for JSON: dataclasses to objects, and numbers that are not finite to null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value):
@@ -44,8 +44,8 @@ def pick(owner: Any, names: Iterable[str]) -> Record:
 def write_lines(columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> str:
     """Write these columns of lines as CSV below a head; missing keys and None are empty cells.
 
-    Programs read it, so cells are what they are: a name that begins with =, +, - or @, which a spreadsheet takes for a
-    formula, is not altered.
+    Cells are for programs and not altered, even names that begin with =, +, - or @, which a spreadsheet would
+    read as a formula.
     """
     text = io.StringIO()
     rows = ([_write_cell(line.get(name)) for name in columns] for line in lines)
@@ -70,10 +70,10 @@ def make_frame(
     bins: bool,
     outer: Sequence[str] = (),
 ) -> DataFrame:
-    """Make a frame with columns of some types, in the order of its index: metrics and systems as they were passed.
+    """Make a frame with typed columns, sorted by its index: metrics and systems in the order they were passed.
 
-    Cutoffs ascend. The levels are in that order too, so that pandas finds lines quickly, and keeps it where it turns
-    levels to columns.
+    Cutoffs ascend. Index levels have the same order, so that pandas finds lines quickly, and preserves the
+    order when it turns levels into columns.
     """
     try:
         import pandas

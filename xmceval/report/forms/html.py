@@ -10,15 +10,15 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import is_right_to_left
 from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
-# Elements without content, which have no end tag.
+# Void elements, which have no end tag.
 VOID = frozenset({"meta", "wbr"})
 
-# What HTML does not allow even as a reference, and characters that would reorder the text after them.
+# Characters that HTML does not allow even as references, or that would reorder the following text.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 
 
 class Markup(str):
-    """HTML that is complete: no part of it is escaped again."""
+    """Finished HTML, no part of which is escaped again."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ Child = str | int | None | Iterable["Child"]
 
 
 def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
-    """Make an element: `class_` is ``class``, `data_sort` is ``data-sort``; None and False leave an attribute out."""
+    """Make an element: `class_` is ``class``, `data_sort` is ``data-sort``; None and False omit attributes."""
     head = tag
     for key, value in attributes.items():
         if value is not None and value is not False:
@@ -48,17 +48,17 @@ def join(children: Child) -> Markup:
 
 
 def text(words: str) -> Markup:
-    """Escape text; characters that HTML forbids, or that reorder what follows, become replacement characters."""
+    """Escape text; replace characters that HTML forbids or that reorder the following text."""
     return raw(escape(words))
 
 
 def name(words: str) -> Markup:
-    """Mark a name, such as that of a file: it may be of any direction and length, and reorders no text around it."""
+    """Mark a name, such as of a file: it may have any direction and length, and reorders no text around it."""
     return element("bdi", words)
 
 
 def isolate(words: str, names: Iterable[str]) -> Markup:
-    """Escape a sentence, and isolate the names in it that are written from right to left."""
+    """Escape a sentence, and isolate right-to-left names in it."""
     reversed_names = {word for word in names if any(map(is_right_to_left, word))}
     isolated = sorted(reversed_names, key=len, reverse=True)
     if not isolated:
@@ -68,7 +68,7 @@ def isolate(words: str, names: Iterable[str]) -> Markup:
 
 
 def raw(html: str) -> Markup:
-    """Take HTML as it is, except for forbidden characters: only for what this package wrote."""
+    """Use HTML unchanged, except for forbidden characters; only for HTML from this package."""
     return Markup(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", html))
 
 
@@ -90,7 +90,7 @@ def draw(sheet: Sheet) -> str:
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
-    """Draw lists, one below the other."""
+    """Draw lists below each other."""
     return element("div", (_draw_listing(listing) for listing in listings))
 
 

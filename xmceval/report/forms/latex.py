@@ -1,7 +1,8 @@
 r"""Write tables of scores, comparisons and benchmarks as LaTeX, as in papers; only booktabs is required.
 
-All of it is ASCII, so that any pdflatex takes it. A value is one cell, which an author can edit or move. A table
-wider than a line of an article becomes several tabulars, and one higher than its page several floats.
+The output is ASCII, so that any pdflatex accepts it. Each value is one cell, which an author can edit or move.
+A table wider than a line of an article is split into several tabulars, and one longer than a page into several
+floats.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from xmceval.report.sheet import (
 T = TypeVar("T")
 
 PREAMBLE = r"needs \usepackage{booktabs}"
-LINE, GAP, LIST_GAP = 345, 12, 8  # points: a line of an article, and the room between two columns, also in lists
+LINE, GAP, LIST_GAP = 345, 12, 8  # points: a line of an article, and the gap between columns, also in lists
 DIGIT, LETTER, CAPITAL, RAISED = 4.7, 5, 6, 4  # points, in \small text; intervals and marks are smaller than that
 LONGEST_WORD, LONGEST_HEAD, LONGEST_TEXT = 24, 30, 40  # characters; longer text breaks, the last in lists
 WIDEST_HEAD = LETTER * LONGEST_HEAD
-MOST_LINES = 40  # of a float, without the notes below it
+MOST_LINES = 40  # lines of a float, without the notes below it
 
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}", "": "{}"}
 EMPHASES = {BEST: "Best in bold", SECOND: "second best underlined"}
@@ -58,7 +59,7 @@ SPECIAL = {
     "^": r"\textasciicircum{}",
     "`": r"\textasciigrave{}",
     '"': "''",
-    "[": "{[}",  # after \\ it would begin an argument, as * would
+    "[": "{[}",  # after \\ it would begin an argument, like *
     "*": "{*}",
     UP: "$^{+}$",
     DOWN: "$^{-}$",
@@ -86,7 +87,7 @@ def draw(sheet: Sheet) -> str:
 
 
 def escape(text: str) -> str:
-    """Write a text so that LaTeX prints it as it is; a character that it has no sign for as its number, ``U+1F600``."""
+    """Escape a text for LaTeX; write characters without a LaTeX command as numbers, ``U+1F600``."""
     pieces = unicodedata.normalize("NFC", text).split("--")
     return "-{}-".join("".join(map(_escape, piece)) for piece in pieces)
 
@@ -113,7 +114,7 @@ def _comment(lines: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class TexColumn:
-    """A column of values: its longest interval and marks, and about how many points wide it is."""
+    """A column of values: its longest interval and marks, and its approximate width in points."""
 
     interval: str
     marks: str
@@ -129,7 +130,7 @@ class TexColumn:
         return cls(interval, marks, round(width) + GAP)
 
     def draw_cell(self, cell: Cell) -> str:
-        """Draw a value, its interval and marks; what they lack of the longest is left blank, so points stay in line."""
+        """Draw a value, its interval and marks, padded to the longest so that points align."""
         if not cell.value:
             return ""
         text = cell.value.replace("-", MINUS) if NUMBER.fullmatch(cell.value) else cell.value
@@ -150,7 +151,7 @@ def _draw_marks(marks: str) -> str:
 
 
 def _draw_table(sheet: Sheet) -> str:
-    """Draw the table in blocks of columns that fit a line, those of one metric together, each in parts of its rows."""
+    """Draw the table in blocks of columns that fit a line, keeping metrics together, each split by rows."""
     columns = {name: TexColumn.of(sheet, name) for name in sheet.columns}
     widths = [column.width for column in columns.values()]
     room = LINE - GAP - min(LETTER * max(len(row.head) for row in sheet.rows), WIDEST_HEAD)
@@ -191,7 +192,7 @@ def _draw_listing(listing: Listing) -> str:
     widths = [LETTER * length + LIST_GAP for length in lengths]
     long = {i for i, length in enumerate(lengths) if length > LONGEST_TEXT}
     room = LINE - sum(width for i, width in enumerate(widths) if i not in long)
-    share = max(room // max(len(long), 1), LINE // 5) - LIST_GAP  # of each column that is wrapped
+    share = max(room // max(len(long), 1), LINE // 5) - LIST_GAP  # width of each wrapped column
     kinds = ["r" if i in listing.numeric else "l" for i in range(len(widths))]
     kinds = [rf"p{{{share}pt}}" if i in long else kind for i, kind in enumerate(kinds)]
     columns = range(1, len(widths))
@@ -224,7 +225,7 @@ def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
 
 
 def _frame(kinds: str, rows: Iterable[str]) -> list[str]:
-    """Frame rows as a tabular with columns of some kinds."""
+    """Frame rows as a tabular with the given kinds of columns."""
     indented = (f"  {row}" for row in (r"\toprule", *rows, r"\bottomrule"))
     return [rf"\begin{{tabular}}{{{kinds}}}", *indented, r"\end{tabular}"]
 
@@ -254,7 +255,7 @@ def _draw_floats(
 
 
 def _wrap(head: str, side: str = "right") -> str:
-    """Draw the head of a row or column; a long one over several lines, ragged at a side."""
+    """Draw the heading of a row or column; wrap a long one, ragged at one side."""
     if len(head) <= LONGEST_HEAD:
         return escape(head)
     place = "b" if side == "left" else "t"
@@ -262,7 +263,7 @@ def _wrap(head: str, side: str = "right") -> str:
 
 
 def _draw_row(row: Sequence[str], chosen: Iterable[int], long: Collection[int]) -> str:
-    """Draw cells of a list; the star of a number takes no room, so that numbers stay in line."""
+    """Draw cells of a list; the star of a number takes no width, so that numbers align."""
     cells = []
     for i in chosen:
         text = row[i].strip()

@@ -11,8 +11,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.nouns import Nouns
 from xmceval.scoring.options import option, specs
 
-WIDTH = 80  # columns of text, where there is no terminal
-PLACES = 2  # decimal places of percentages and of values that are no shares
+WIDTH = 80  # columns of text without a terminal
+PLACES = 2  # decimal places of percentages and of values that are not shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12
 ROUNDED = 8  # units in the last place by which value - margin and value + margin may be off
@@ -20,7 +20,7 @@ ROUNDED = 8  # units in the last place by which value - margin and value + margi
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How a table for people looks; it changes no number, and neither JSON nor CSV depend on it."""
+    """How a table for people looks; affects no numbers, and neither JSON nor CSV."""
 
     places: int | None = option(
         None,
@@ -53,7 +53,7 @@ class Layout:
     transpose: bool = False  # systems are columns and metrics are rows
     caption: str | None = None  # of the LaTeX table, itself in LaTeX
     label: str | None = None  # of the LaTeX table
-    width: int = WIDTH  # columns of the terminal, at which plain tables are wrapped
+    width: int = WIDTH  # columns of the terminal, to which plain tables are wrapped
     is_terminal: bool = False  # there sentences are wrapped at its width, elsewhere only long ones
     is_styled: bool = False  # whether it shows bold and underlined text
     is_unicode: bool = True  # whether it shows signs beyond ASCII
@@ -77,16 +77,16 @@ class Layout:
         return self.percent is not False
 
     def format(self, measure: Measure, value: float) -> str:
-        """Write a value: shares in percent or as fractions, counts unchanged."""
+        """Format a value: shares in percent or as fractions, counts unchanged."""
         unit = measure.metric.unit
         if unit == "cells":
             return f"{value:,.0f}"
         return self.share(value) if unit == "share" else f"{value:.{PLACES if self.places is None else self.places}f}"
 
     def format_interval(self, measure: Measure, value: float, low: float | None, high: float | None) -> str:
-        """Write an interval as ±, its half width, or as both ends where it is not symmetric; empty without one.
+        """Format an interval as ± its half width, or as both ends if it is asymmetric.
 
-        Or where intervals are left out.
+        Empty without an interval, or if intervals are not shown.
         """
         if low is None or high is None or self.intervals is False:
             return ""
@@ -95,7 +95,7 @@ class Layout:
         return f"±{self.format(measure, high - value)}"
 
     def share(self, value: float) -> str:
-        """Write a share in percent or as a fraction."""
+        """Format a share in percent or as a fraction."""
         if self.is_in_percent:
             return f"{100 * value:.{PLACES if self.places is None else self.places}f}"
         return f"{value:.{PLACES + MORE_IN_FRACTIONS if self.places is None else self.places}f}"

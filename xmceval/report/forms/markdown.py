@@ -10,18 +10,18 @@ from xmceval.report.forms.plain import clean, pad, text_width
 from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
-WIDEST = 40  # columns of the source that are aligned
+WIDEST = 40  # maximum width of aligned columns in the source
 
 # Characters that Markdown would interpret; an underscore within a word, or < before a number, is safe.
 SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])")
-STARTING = re.compile(r"[-+#>](?=\s|#|$)|(?<=\d)[.)](?=\s|$)")  # what begins a list, a heading or a quotation
+STARTING = re.compile(r"[-+#>](?=\s|#|$)|(?<=\d)[.)](?=\s|$)")  # beginnings of lists, headings and quotations
 MENTION = re.compile(r"(?<![\w@])(@\w+(?:\.\w+)*)")  # GitHub would notify a user of this name
 
 
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as Markdown."""
     parts = [*_draw_list(sheet.verdicts), *map(escape_line, sheet.above)]
-    if sheet.is_grouped:  # Markdown has no cell that spans columns, so titles are in the first
+    if sheet.is_grouped:  # Markdown has no spanning cells, so titles are in the first column
         rows: list[tuple[str, ...]] = []
         for section in sheet.sections:
             if section.title:
@@ -40,18 +40,18 @@ def draw(sheet: Sheet) -> str:
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
-    """Draw lists, one below the other."""
+    """Draw lists below each other."""
     return "\n\n".join(part for listing in listings for part in _draw_listing(listing)) + "\n"
 
 
 def escape(text: str) -> str:
-    """Write a text so that Markdown shows it as it is, within a line."""
+    """Escape a text within a line of Markdown."""
     pieces = MENTION.split(clean(text))
     return "".join(f"`{piece}`" if i % 2 else SPECIAL.sub(r"\\\g<0>", piece) for i, piece in enumerate(pieces))
 
 
 def escape_line(text: str) -> str:
-    """Write a text so that Markdown shows it as it is, at the beginning of a line."""
+    """Escape a text at the beginning of a line of Markdown."""
     line = escape(text)
     first, blank, rest = line.partition(" ")
     return STARTING.sub(r"\\\g<0>", first + blank) + rest if blank else line

@@ -16,9 +16,9 @@ STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"
 GAP = 2  # blanks between columns
 INDENT = 2  # of lists
-NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
-ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # text between them does not turn the line round
-LONGEST = 110  # characters of a line of text where there is no terminal
+NARROWEST = 24  # minimum width of wrapped text, even if the terminal is narrower
+ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # isolate right-to-left text between them
+LONGEST = 110  # characters of a line of text without a terminal
 NO_BREAK, IN_FACT = "\u00a0", "\u2007"
 TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05
 INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are several in a line
@@ -40,7 +40,7 @@ def draw(sheet: Sheet) -> str:
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
-    """Draw lists, one below the other."""
+    """Draw lists below each other."""
     return "\n".join("\n".join(_draw_listing(listing, layout)) + "\n" for listing in listings)
 
 
@@ -74,7 +74,7 @@ class PlainColumn:
         return " " * GAP + pad(text, self.width - GAP)
 
     def draw_cell(self, cell: Cell, layout: Layout) -> str:
-        """Draw one of its cells; only the value is bold or underlined."""
+        """Draw a cell; only the value is bold or underlined."""
         interval, marks = _draw_parts(cell)
         style = STYLES.get(cell.emphasis, "") if layout.is_styled else ""
         value = f"{style}{cell.value}{UNSTYLED}" if style else cell.value
@@ -87,7 +87,7 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
 
 
 def measure_width(sheet: Sheet) -> int:
-    """Return the columns of text that the table of a sheet takes where it is not wrapped."""
+    """Return the width of the unwrapped table of a sheet."""
     heads = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
     return heads + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
 
@@ -97,7 +97,7 @@ def _indent(sheet: Sheet) -> int:
 
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
-    """Draw the table, in blocks of columns that are as wide as the terminal at most."""
+    """Draw the table in blocks of columns that fit the terminal."""
     indent = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
     columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
     widths = [column.width for column in columns.values()]
@@ -152,7 +152,7 @@ def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str
 
 
 def _fill(line: str, width: int) -> list[str]:
-    """Break a line at blanks, but not within such as p < 0.05."""
+    """Break a line at blanks, but not inside ``p < 0.05`` and the like."""
     joined = TOGETHER.sub(NO_BREAK, line)
     filled = textwrap.wrap(
         joined, width, subsequent_indent=" " * INDENT, break_on_hyphens=False, break_long_words=False
@@ -188,7 +188,7 @@ def align_terms(pairs: Sequence[tuple[str, str]], width: int = WIDTH) -> list[st
 
 
 def write_entry(title: str, facts: Iterable[tuple[str, str]], width: int, rest: Iterable[str] = ()) -> str:
-    """Write an entry of a list in detail: its title, the facts on it, each with its term, and further lines."""
+    """Write a detailed entry of a list: its title, its facts, each with its term, and further lines."""
     lines = (f"  {line}" for line in align_terms(list(facts), width - 2))
     return "\n".join([*wrap_text(title, width), *lines, *rest]) + "\n"
 
@@ -199,7 +199,7 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 
 def text_width(text: str) -> int:
-    """Return the columns that a text takes on a terminal: East Asian characters and emoji take two, marks none."""
+    """Return the width of a text on a terminal: East Asian characters and emoji are two wide, marks none."""
     if text.isascii():
         return len(text)
     takes_room = [letter for letter in text if unicodedata.category(letter) not in {"Mn", "Me", "Cf"}]
@@ -207,13 +207,13 @@ def text_width(text: str) -> int:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """Fill a text with blanks to a width, at its end or with `right` at its start."""
+    """Pad a text with blanks to a width, at its end, or with `right` at its start."""
     blanks = " " * (width - text_width(text))
     return blanks + text if right else text + blanks
 
 
 def clean(text: str) -> str:
-    """Return a text that a terminal shows as it is: control characters escaped, right-to-left text on its own."""
+    """Return a text that is safe on a terminal: control characters escaped, right-to-left text isolated."""
     if text.isascii() and text.isprintable():
         return text
     shown = escaped(text)

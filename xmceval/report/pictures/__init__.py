@@ -29,7 +29,7 @@ def _has_bins(measure: Measure) -> bool:
     return is_of_labels and measure.metric.unit != "cells"
 
 
-# Which measures each kind can draw, and these in words.
+# The measures that each kind can draw, and their description.
 KINDS: dict[str, tuple[Callable[[Measure], bool], str]] = {
     "curves": (lambda measure: measure.k is not None, "metrics at a cutoff"),
     "bins": (_has_bins, "metrics that have values of bins of labels"),
@@ -80,7 +80,7 @@ def check_installed() -> None:
 
 
 def check_ending(path: str | Path) -> str:
-    """Return the ending of a file that a picture can be written to."""
+    """Return the ending of a picture file; refuse unknown ones."""
     ending = to_path(path).suffix.lower()
     if ending not in ENDINGS:
         raise UsageError(f"{path}: expected a name that ends with {listed(ENDINGS)}")
@@ -88,7 +88,7 @@ def check_ending(path: str | Path) -> str:
 
 
 def save(figure: Figure, path: str | Path, *, force: bool = False) -> None:
-    """Write a figure to an svg, png or pdf file; the same picture gives the same bytes."""
+    """Write a figure to an svg, png or pdf file; equal pictures give equal bytes."""
     from xmceval.files.io.write import open_output
     from xmceval.report.pictures.figure import to_bytes
 

@@ -20,8 +20,8 @@ from xmceval.rows.nouns import Nouns
 
 HEIGHT = 2.1  # inches of a panel
 LABEL = HEIGHT - 0.4  # inches for the text of its axis
-MOST_BANDS = 3  # systems whose bands can be told apart where they overlap
-MOST_POINTS = 72  # side by side in a panel; more are lines without intervals
+MOST_BANDS = 3  # systems whose overlapping bands can be distinguished
+MOST_POINTS = 72  # points in a panel; more are drawn as lines without intervals
 MOST_TICKS = 8
 WIDTH = 0.8  # of the points of a cutoff, or the bars of a bin, together
 NAMES = 1.3  # inches for the names next to a panel
@@ -42,7 +42,7 @@ def plan_picture(
 
 
 def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
-    """Return one measure for each metric: that of the largest cutoff."""
+    """Return one measure per metric: that with the largest cutoff."""
     heads = dict.fromkeys(measure.head for measure in measures)
     return [max((m for m in measures if m.head == head), key=lambda measure: measure.k or 0) for head in heads]
 
@@ -85,7 +85,7 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
 
 
 def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes, *, has_intervals: bool) -> None:
-    """Draw one metric of all systems as lines, with the bands of their intervals."""
+    """Draw one metric of all systems as lines with bands for their intervals."""
     cutoffs = [measure.k or 0 for measure in measures]
     for i, result in enumerate(results):
         values, lows, highs = draw_values(

@@ -33,14 +33,14 @@ SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the
 INK = "#111111"  # text and lines; a page replaces it by the colour of its text
 BAND, GRID = 0.16, 0.25  # opacity
 
-# From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black. Markers, dashes and
-# hatches repeat what colours say: for grey print, and for more than six systems.
+# Colours of the Okabe-Ito palette with a contrast of at least 3 to white and to black. Markers, dashes and
+# hatches also distinguish systems, for grey print and for more than six systems.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
 MARKERS = ("o", "s", "^", "D", "v", "x", "P", "<", ">", "p", "*", "d")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "....")
 
-# Whatever a user's own matplotlibrc says, the same results give the same picture.
+# Equal results give equal pictures, whatever the user's matplotlibrc.
 RULES: dict[str, Any] = {
     **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
     **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8),
@@ -62,7 +62,7 @@ RULES: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "xmceval",
 }
-# What matplotlib would write into each file: its version, and the time.
+# Omit metadata that matplotlib writes into files: its version and the time.
 METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
     "png": {"Software": None},
@@ -76,7 +76,7 @@ class Look:
 
     color: str
     marker: str
-    face: str  # of markers: hollow where a colour comes again
+    face: str  # face of markers: hollow if a colour is reused
     dashes: Any
     hatch: str
 
@@ -104,7 +104,7 @@ class Look:
 
     @property
     def bar(self) -> dict[str, Any]:
-        """The style of a bar: a tint, which has no alpha, as svg would lose it under a hatch."""
+        """The style of a bar: a tint without alpha, which svg would lose under a hatch."""
         tint = [(1 + channel) / 2 for channel in mpl.colors.to_rgb(self.color)]
         return {"facecolor": tint, "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
 
@@ -115,14 +115,14 @@ class Plan:
 
     panels: Sequence[Callable[[Axes], None]]
     heights: Sequence[float]  # inches of each panel
-    keys: Sequence[tuple[str, Artist]]  # texts of the legend and their symbols; empty with nothing to tell apart
+    keys: Sequence[tuple[str, Artist]]  # texts of the legend and their symbols; may be empty
     caption: str
-    text: str  # what the picture shows, for those who cannot see it
-    note: str = ""  # anything else a reader must know, such as which measures are left out and how to see them
+    text: str  # alternative text
+    note: str = ""  # further notes, such as which measures are left out and how to see them
 
 
 class Picture(Figure):  # type: ignore[misc]
-    """A matplotlib Figure that is saved in the style that it was drawn in, and that notebooks show."""
+    """A matplotlib Figure that is saved in the style in which it was drawn, and that notebooks show."""
 
     def savefig(self, fname: Any, **options: Any) -> None:
         """Write a file as matplotlib does: on white, with fonts embedded, and without the time."""
@@ -139,7 +139,7 @@ class Picture(Figure):  # type: ignore[misc]
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw by RULES alone, without warnings of characters that the font lacks."""
+    """Draw only by RULES, without warnings about missing characters."""
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from", category=UserWarning)
         warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support .* natively")
@@ -203,8 +203,8 @@ def draw_keys(plan: Plan, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _lay_out(figure: Picture) -> None:
-    """Compute where everything is, once: a layout that is computed again may differ by rounding."""
-    for _ in range(2):  # the first layout may change the ticks, and with them the room that their labels need
+    """Compute the layout once: a repeated layout may differ by rounding."""
+    for _ in range(2):  # the first layout may change the ticks and hence the width of their labels
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
@@ -228,7 +228,7 @@ def add_legend(parent: Any, plan: Plan, width: float, **place: Any) -> None:
 
 
 def _arrange(plan: Plan, width: float) -> list[list[str]]:
-    """Return the texts of the legend in rows of as many as fit; those that are wide are broken into lines."""
+    """Arrange the texts of the legend in rows that fit; break wide texts into lines."""
     size = RULES["legend.fontsize"]
     texts = [wrap(text, width - BESIDE, size) for text, _ in plan.keys]
     widest = max((measure(line, size) for text in texts for line in text.splitlines()), default=width)
@@ -244,7 +244,7 @@ def measure(text: str, size: float) -> float:
 
 
 def wrap(text: str, inches: float, size: float) -> str:
-    """Break a text into lines of some inches: at spaces and behind punctuation, else anywhere. Nothing is left out."""
+    """Break a text into lines of a width in inches: at spaces and after punctuation, else anywhere."""
     lines = [""]
     for word in re.findall(r"\S+?[-_/.,]+(?=\S)|\S+\s*|\s+", printable(text)):
         if measure((lines[-1] + word).rstrip(), size) <= inches:
@@ -267,12 +267,12 @@ def printable(text: str) -> str:
 
 
 def to_bytes(figure: Figure, form: str, **options: Any) -> bytes:
-    """Return the file of a figure: the same bytes for the same picture."""
+    """Return a figure as the bytes of a file: equal pictures give equal bytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=form, **options)
     data = buffer.getvalue()
     label = figure.get_label()
-    if form == "svg" and label:  # the text for those who cannot see it
+    if form == "svg" and label:  # alternative text
         title = f"<title>{escape(printable(str(label)))}</title>".encode()
         data = re.sub(rb"(<svg [^>]*>)", lambda start: start[0] + title, data, count=1)
     return data

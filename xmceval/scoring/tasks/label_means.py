@@ -113,7 +113,7 @@ class LabelCells:
         return seen
 
     def rates(self, rate: LabelRate, span: int) -> tuple[Float64, Any]:
-        """Return each label's rate up to the end of a span, float64 [n], and whether it is defined, bool [n]."""
+        """Return each label's rate up to the end of a span, float64 [n], and if it is defined, bool [n]."""
 
         def count() -> Cells:
             return Cells.of(self.hits[span], self.predicted[span], self.true, self.rows)

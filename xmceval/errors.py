@@ -42,7 +42,7 @@ class XmcevalError(ValueError):
     ----------
     hint : str
         What to do, apart from the message, which ends with it: ``... (hint: pass n_labels)``. Of several mistakes each
-        hint is on a line of its own; empty if there is none.
+        hint is on a separate line; empty if there is none.
     """
 
     def __init__(self, *lines: str) -> None:

@@ -44,10 +44,11 @@ class DataSet:
 def propose(home: Path) -> tuple[str, list[str]]:
     """Propose the TOML file of a benchmark, and return it with a line for each thing left out or in doubt.
 
-    Each folder with true labels, at any depth, is a data set. A file with tst or test in its name is its truth, one
-    with trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt and
-    Y.tst.npz. A file of scores with as many rows as the truth belongs to the data set whose name is a part of its path,
-    as in runs/MODEL/SET.npz, or whose folder it is in. Files whose paths are alike but for the data set are one system.
+    Each folder with true labels, at any depth, is a data set. A file with tst or test in its name is its truth,
+    one with trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt
+    and Y.tst.npz. A score file with the truth's number of rows belongs to the data set that its path names, as
+    in runs/MODEL/SET.npz, or whose folder contains it. Files whose paths differ only in the data set are one
+    system.
     """
     paths = list(_list_files(home))
     doubts: list[str] = []

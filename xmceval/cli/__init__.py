@@ -1,1 +1,1 @@
-"""The command line: shared options and output, and the commands that have no package of their own."""
+"""The command line: shared options and output, and the commands without their own package."""

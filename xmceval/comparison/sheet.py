@@ -1,4 +1,4 @@
-"""What a comparison says: its table with significance marks, verdicts in sentences, and lists of differences."""
+"""The sheet of a comparison: a table with significance marks, verdicts in words, and lists of differences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, j
 from xmceval.report.sheet import ASCII_MARKS, MINUS, Listing, Sheet, transpose
 
 DETECTED = "*"
-MOST_PAIRS = 3  # that have sentences and lists of their own
+MOST_PAIRS = 3  # pairs with their own sentences and lists
 
 
 def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
@@ -75,7 +75,7 @@ def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
 
 
 def find_signs(layout: Layout) -> dict[str, str]:
-    """Return the signs of values that are better and worse than those of a baseline."""
+    """Return the signs for values that are better and worse than the baseline's."""
     signs = ASCII_MARKS if layout.is_unicode else ASCII_MARKS.values()
     return dict(zip((BETTER, WORSE), signs, strict=True))
 
@@ -94,7 +94,7 @@ def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine], layout: Layo
 
 
 def mark_against(comparison: Compared, layout: Layout) -> Signs:
-    """Mark values that are significantly better or worse than those of the common baseline."""
+    """Mark values that are significantly better or worse than the common baseline's."""
     against, signs = comparison.testing.against, find_signs(layout)
     marks = {
         (difference.bin, difference.measure.name, difference.system): signs[difference.mark]
@@ -341,7 +341,7 @@ def _note_few(differences: Mapping[str, Difference]) -> str:
 
 
 def describe_few(difference: Difference) -> str:
-    """Write how few rows differ, or that all of them do alike, where p is exact for that reason."""
+    """Say that few rows differ, or all by the same amount, if p is exact for that reason."""
     m, noun = difference.n_differing, difference.nouns.row
     if m is None:
         return ""
@@ -351,7 +351,7 @@ def describe_few(difference: Difference) -> str:
 
 
 def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
-    """Return the systems that each is significantly better than, by (bin, metric, system)."""
+    """Return by (bin, metric, system) the systems that it is significantly better than."""
     beaten: dict[tuple[str, str, str], list[str]] = {}
     for difference in comparison.differences:
         if difference.is_detected:
@@ -362,7 +362,7 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
 
 
 def list_untested(comparison: Compared) -> list[str]:
-    """Write which metrics were tested for no pair, if there are any."""
+    """List the metrics that were not tested for any pair."""
     over_all = [difference for difference in comparison.differences if not difference.bin]
     tested = {difference.measure.name for difference in over_all if difference.p is not None}
     names = dict.fromkeys(name for difference in over_all if (name := difference.measure.name) not in tested)
@@ -370,7 +370,7 @@ def list_untested(comparison: Compared) -> list[str]:
 
 
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
-    """Describe which metrics were not tested, for one pair or, without a name, for all pairs."""
+    """Describe the metrics that were not tested, for one pair or, without a name, for any pair."""
     about = f" between {' and '.join(pair)}" if all(pair) else ""
     return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested{about}"
 

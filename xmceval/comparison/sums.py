@@ -38,18 +38,18 @@ from xmceval.scoring.sums import add_rows, add_words, no_sums
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Field, Part, Totals
 
-Runs = tuple[int, ...]  # the runs of a system, by number; of most systems, one
+Runs = tuple[int, ...]  # the runs of a system, by number; usually one
 
 
 class Column(NamedTuple):
-    """The meaning of a column of the values of rows: a measure, or its share in a bin of labels, by name."""
+    """The meaning of a column of per-row values: a measure, or its share in a bin of labels, by name."""
 
     measure: Measure
     bin: str = ""
 
 
 def list_columns(program: Program, bins: Bins | None) -> list[Column]:
-    """Return the columns of the values of rows: first those of all labels, then of each measure those of its bins."""
+    """Return the columns of per-row values: first over all labels, then for each measure its bins."""
     in_bins = [measure for task in program.row_tasks if task.has_ceiling for measure in task.measures]
     names = [part.name for part in bins.bins] if bins else []
     shares = [Column(measure, name) for measure in in_bins for name in names]
@@ -57,7 +57,7 @@ def list_columns(program: Program, bins: Bins | None) -> list[Column]:
 
 
 def join_kept(left: Float64, right: Float64) -> Float64:
-    """Return the first FEW_DIFFER rows of both, column by column; missing ones are NaN, and last.
+    """Return the first FEW_DIFFER rows of both, column by column; missing rows are NaN, and last.
 
     They are float64 [n_columns, FEW_DIFFER, 4], as both arguments.
     """
@@ -69,7 +69,7 @@ def join_kept(left: Float64, right: Float64) -> Float64:
 
 
 class PairSums(Part):
-    """Exact sums of products of two systems' values, counts of rows that each wins, and rows that differ if few do.
+    """Exact sums of products of two systems' values, counts of wins, and the rows that differ if few do.
 
     They are int64 arrays `products` [n_columns, PRODUCTS, WORDS] and `counts` [n_columns, COUNTS]: WINS, LOSSES,
     DIFFERING, ONE_SIDED, NEITHER; and a float64 array `kept` [n_columns, FEW_DIFFER, 4]: the values of the rows that
@@ -98,7 +98,7 @@ class PairSums(Part):
 class Pairs(JointRows):
     """Sums over pairs of systems, (system, baseline) by number; `runs` are those of each system.
 
-    Where there are groups of rows, each has such sums of its own in `groups`.
+    If there are groups of rows, `groups` has the sums of each.
     """
 
     def __init__(
@@ -107,18 +107,18 @@ class Pairs(JointRows):
         between = [((i,), (j,)) for system, baseline in pairs for i in runs[system] for j in runs[baseline]]
         within = [((i,), (j,)) for of_system in runs for i in of_system for j in of_system if i < j]
         of_systems = [(runs[system], runs[baseline]) for system, baseline in pairs]
-        # Of systems with several runs also each two runs: the comparison of their means needs their products.
+        # For systems with several runs also every two runs: comparing means needs their products.
         self.sums = {pair: PairSums(len(columns)) for pair in dict.fromkeys([*between, *within, *of_systems])}
         self.groups = tuple(Pairs(columns, runs, pairs) for _ in range(n_groups))
         self._signs = np.array([1.0 if column.measure.metric.higher_is_better else -1.0 for column in columns])
 
     def absorb(self, other: Self) -> None:
-        """Add the sums of other rows, but for those of groups."""
+        """Add the sums of other rows, except those of groups."""
         for pair, sums in self.sums.items():
             sums.absorb(other.sums[pair])
 
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
-        """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if there are any."""
+        """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if any."""
         if shares[0].size:
             values = [np.concatenate(arrays, axis=1) for arrays in zip(values, shares, strict=True)]
         self.add(values, batch.weights)
@@ -129,7 +129,7 @@ class Pairs(JointRows):
             self.groups[code].add([array[inside] for array in values], weights)
 
     def add(self, values: Sequence[Float64], weights: Float64) -> None:
-        """Add the values of some rows; `weights`, float64 [n_rows], may be empty."""
+        """Add the values of rows; `weights`, float64 [n_rows], may be empty."""
         if not values[0].size:
             return
         for (runs, others), sums in self.sums.items():
@@ -142,24 +142,24 @@ class Pairs(JointRows):
 
 @dataclass(frozen=True)
 class MetricSums:
-    """The sums of one metric for every system, averaged over its runs: of all labels and rows, or a bin or group."""
+    """One metric for every system, averaged over its runs: over all labels and rows, or in a bin or group."""
 
     measure: Measure
-    bin: str  # of labels, or the group of rows; empty for all
+    bin: str  # the bin of labels or group of rows; empty for all
     column: int
-    runs: Sequence[Runs]  # of each system; of most, one
+    runs: Sequence[Runs]  # the runs of each system, usually one
     sums: Sequence[Int64]  # by run [MOMENTS, WORDS]
     n_rows: Sequence[int]  # by run: rows with a value
     n_all: int
-    pairs: Pairs  # every pair of systems that is compared, and of runs within and between these
+    pairs: Pairs  # every compared pair of systems, and the pairs of runs within and between them
     held: RowBlock | None = None
-    extremes: Sequence[Float64] = ()  # by run [2, KEPT, 2]: the rows that gain and lose most, of saved values
+    extremes: Sequence[Float64] = ()  # by run [2, KEPT, 2]: the rows that gain and lose most, for saved values
 
     def rows(self, held: RowBlock, system: int) -> Float64:
         """Return the weighted values [n_rows, 2] of a system, means over its runs.
 
-        The ratio of their sums is the mean of those of the runs: where the denominators of the runs differ, a row has
-        the mean error of its runs instead, which is as linear as the mean.
+        The ratio of their sums is the mean of the runs' ratios: if the denominators of the runs differ, a row
+        has the mean error of its runs instead, which is linear like the mean.
         """
         by_run = [held.values[:, run, self.column] * held.weights[:, None] for run in self.runs[system]]
         if len(by_run) == 1:
@@ -176,15 +176,16 @@ class MetricSums:
         return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
     def n(self, system: int, baseline: int) -> int:
-        """Return the rows with a value in a run of two systems; also those of denominator 0 if none are left out."""
+        """Count the rows with a value in a run of two systems; also those of denominator 0 if none are dropped."""
         n_neither = int(self._counts(system, baseline)[NEITHER])
         return max(self.n_all - n_neither, *(self.n_rows[run] for run in self.runs[system] + self.runs[baseline]))
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
-        """Compare two systems by the delta method; None where a denominator is 0.
+        """Compare two systems by the delta method; None if a denominator is 0.
 
-        A row's error in a ratio R = sum num / sum den is e = (num - R den) / sum den, and in a mean of the ratios of
-        runs the mean of theirs; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1 this is the paired t test.
+        The error of a row in a ratio R = sum num / sum den is e = (num - R den) / sum den, and in a mean of
+        ratios of runs the mean of their errors; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1
+        this is the paired t test.
         """
         runs, others = self.runs[system], self.runs[baseline]
         moments = self._moments
@@ -193,10 +194,10 @@ class MetricSums:
         n, gap = self.n(system, baseline), self._gap(runs, others)
         squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * self._covariance(runs, others)
         sizes = {run: Fraction(moments[run].num2) / moments[run].den ** 2 for run in runs + others}
-        size = _mean(sizes[run] for run in runs) + _mean(sizes[run] for run in others)  # of what errors are made from
+        size = _mean(sizes[run] for run in runs) + _mean(sizes[run] for run in others)  # their scale
         if gap is not None:
             squared = self._num_num(runs, runs) + self._num_num(others, others)
-            if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ alike
+            if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ by one amount
                 squares = Fraction(0)
         n_differing = int(self._counts(system, baseline)[DIFFERING])
         return paired_test(
@@ -211,7 +212,7 @@ class MetricSums:
         )
 
     def record(self, system: int, baseline: int) -> tuple[int | None, int | None, int | None]:
-        """Return wins, ties and losses of a system, which sums alone do not tell where there are several runs.
+        """Return the wins, ties and losses of a system; None for several runs, whose sums do not show them.
 
         A row with a value in only one of the two counts as none of these.
         """
@@ -226,7 +227,7 @@ class MetricSums:
         return counts
 
     def _gap(self, runs: Runs, others: Runs) -> RowSums | None:
-        """Return the sums of how far one system's numerators are above the other's, if all denominators are common."""
+        """Return the sums of the differences of numerators, if all denominators are common."""
         first = self._moments[runs[0]]
         for run in runs + others:
             *_, den_den = self._products(runs[0], run)
@@ -237,7 +238,7 @@ class MetricSums:
         return RowSums(num, first.den, num2, cross, first.den2)
 
     def _sum(self, name: str, runs: Runs) -> Fraction:
-        """Return one of the sums of a mean over runs that is linear in their values."""
+        """Return a sum over runs that is linear in their values, averaged."""
         return _mean(getattr(self._moments[run], name) for run in runs)
 
     def _ratio(self, run: int) -> Fraction:
@@ -263,7 +264,7 @@ class MetricSums:
         return [RowSums(*exact(sums[:5])) for sums in self.sums]
 
     def _products(self, i: int, j: int) -> Sequence[Fraction | int]:
-        """Return the sums over rows of num num, num den, den num and den den of two runs, or of one with itself."""
+        """Return the sums over rows of num num, num den, den num and den den for two runs, or one with itself."""
         if i == j:
             moments = self._moments[i]
             return moments.num2, moments.cross, moments.cross, moments.den2
@@ -287,9 +288,9 @@ def sums_of_totals(
     held: RowBlock | None,
     group: str = "",
 ) -> Iterator[MetricSums]:
-    """Yield the sums of every metric that has values of rows: over all labels, then within each bin.
+    """Yield the sums of every metric with per-row values: over all labels, then within each bin.
 
-    `totals` are by run; `runs` are those of each system; `group` is the name of the rows, where they are not all.
+    `totals` are by run; `runs` are those of each system; `group` names the rows if these are not all.
     """
     by_run, left_out = [], []
     for of_run in totals:
@@ -320,7 +321,7 @@ def sums_of_totals(
 def sums_of_rows(
     measures: Sequence[Measure], block: RowBlock, pairs: Sequence[tuple[int, int]], *, holds_rows: bool
 ) -> list[MetricSums]:
-    """Return the sums of saved values of rows, over pairs (system, baseline) by number."""
+    """Return the sums of saved per-row values, over pairs (system, baseline) by number."""
     n_rows, n_systems = block.values.shape[:2]
     runs = [(system,) for system in range(n_systems)]
     by_system = [np.ascontiguousarray(block.values[:, system]) for system in range(n_systems)]

@@ -172,7 +172,7 @@ class Metric(torchmetrics.Metric):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take the rows of a checkpoint; where it has none, those of a persistent metric are missing."""
+        """Take the rows of a checkpoint; a persistent metric reports them as missing if there are none."""
         name = prefix + STATE
         if name in state_dict:
             content = state_dict.pop(name).to("cpu", torch.uint8).numpy().tobytes()

@@ -36,7 +36,7 @@ def phase(name: str, total: int | None) -> Iterator[Add]:
 
 
 def in_turn(name: str, parts: Sequence[T]) -> Iterator[T]:
-    """Yield parts, such as shards, each of which is a work or several: together they are one."""
+    """Yield parts, such as shards, whose work is shown as one."""
     series = _Series(name, len(parts))
     _series.append(series)
     try:

@@ -22,7 +22,7 @@ State = TypeVar("State")
 Payload = TypeVar("Payload")
 
 REPORTED = 10  # lines of a message
-LISTED = 3  # faults of one kind in lines of their own
+LISTED = 3  # faults of one kind on separate lines
 COUNTED = 1000  # faults after which reading stops
 
 # What differs between faults of one kind: words between quotes, and numbers, also those of lines and shards.

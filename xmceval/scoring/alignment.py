@@ -144,7 +144,7 @@ def find_doubts(
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
-    """Compare P@1 of the first rows of one system, of which there are some, with what unrelated predictions reach."""
+    """Compare P@1 of the first rows of one system (at least one) with that of unrelated predictions."""
     lengths, labels, _, ranked = _join(pieces)
     rows, best, n_rows = np.repeat(np.arange(lengths.size), lengths), ranked.best[:, 0], lengths.size
     number, chance = _count_hits(rows, labels, best), _Chance.of(rows, labels, best)

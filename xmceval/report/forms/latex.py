@@ -237,7 +237,7 @@ def _draw_floats(
     caption: str | None,
     label: str | None = None,
 ) -> str:
-    """Draw tabulars in as many floats as their lines need: caption and label are in the first, notes in the last."""
+    """Draw tabulars in the floats that their lines need: caption and label in the first, notes in the last."""
     named = (("caption", caption), ("label", label))
     head = [rf"\{command}{{{text}}}" for command, text in named if text is not None]
     floats: list[list[str]] = []

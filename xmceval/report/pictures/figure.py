@@ -215,7 +215,7 @@ def list_keys(names: Sequence[str], symbol: Callable[[Look], Artist]) -> list[tu
 
 
 def add_legend(parent: Any, plan: Plan, width: float, **place: Any) -> None:
-    """Add a legend in as many columns as fit into some inches."""
+    """Add a legend with the number of columns that fit a width in inches."""
     if not plan.keys:
         return
     rows = _arrange(plan, width)

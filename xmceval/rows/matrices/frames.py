@@ -243,7 +243,7 @@ def _some(value: Any) -> list[int]:
 
 
 def _candidates(head: AnyArray) -> Iterator[int]:
-    """Yield the columns with text, or with whole numbers of which one is above 1."""
+    """Yield the columns with text, or with whole numbers, at least one of them above 1."""
     for place in range(head.shape[1]) if head.dtype.kind == "O" else np.flatnonzero(head.max(axis=0) > 1).tolist():
         values = head[:, place]
         if is_whole(values) and (is_text(values) or values.max() > 1):

@@ -268,7 +268,7 @@ class TopK(RowTask):
         return not (self.divisors[o, 2] or any(micro.output == o and micro.of_predicted for micro in self.micro))
 
     def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
-        """Return the shares of each bin; a complement has none."""
+        """Return the shares of each bin; complements have no shares."""
         bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
         shares, extremes = iter(part["shares"]), iter(part["extremes"][len(self.measures) :])
         for measure, n_left_out in zip(self.measures, part["left_out"].tolist(), strict=True):

@@ -25,11 +25,7 @@ from xmceval.dropins.curves import (
     roc_auc_score as roc_auc_score,
     roc_curve as roc_curve,
 )
-from xmceval.dropins.group_auc import (
-    group_auc as group_auc,
-    group_aucs as group_aucs,
-    roc_auc as roc_auc,
-)
+from xmceval.dropins.group_auc import group_auc as group_auc, group_aucs as group_aucs, roc_auc as roc_auc
 from xmceval.dropins.inputs import UndefinedMetricWarning as UndefinedMetricWarning
 from xmceval.dropins.ranking import (
     coverage_error as coverage_error,

@@ -27,12 +27,7 @@ from xmceval.cli.messages import warn_of_results
 @options.quiet
 @options.verbose
 def command(
-    states: tuple[str, ...],
-    form: str,
-    name: str | None,
-    save_state: str | None,
-    force: bool,
-    **arguments: Any,
+    states: tuple[str, ...], form: str, name: str | None, save_state: str | None, force: bool, **arguments: Any
 ) -> None:
     """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
 

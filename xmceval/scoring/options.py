@@ -150,11 +150,7 @@ class Options:
         shown="table",
     )
     train: Any = option(
-        None,
-        "Common",
-        "Training labels, for propensities and bins.",
-        metavar="FILE",
-        shown="propensities",
+        None, "Common", "Training labels, for propensities and bins.", metavar="FILE", shown="propensities"
     )
     counts: Any = option(
         None,
@@ -180,11 +176,7 @@ class Options:
         shown="propensities",
     )
     dataset: str | None = option(
-        None,
-        "Propensities",
-        "Constants A and B of a public data set.",
-        metavar="NAME",
-        names=datasets,
+        None, "Propensities", "Constants A and B of a public data set.", metavar="NAME", names=datasets
     )
     a: float | None = option(
         None,
@@ -232,17 +224,10 @@ class Options:
     )
     sample_weight: Any = option(None, "Input", "Weight of each instance, one per line.", metavar="FILE")
     row_ids: Any = option(
-        None,
-        "Input",
-        "Ids of the instances, one per line, for --save-rows.",
-        metavar="FILE",
-        shown="nowhere",
+        None, "Input", "Ids of the instances, one per line, for --save-rows.", metavar="FILE", shown="nowhere"
     )
     missing: Missing = option(
-        "zero",
-        "Input",
-        "Queries that a run lacks: an error, count as 0, or leave out.",
-        literal=Missing,
+        "zero", "Input", "Queries that a run lacks: an error, count as 0, or leave out.", literal=Missing
     )
     filter: Any = option(None, "Input", "Pairs of row and label to leave out.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Leave the pairs of --filter out of TRUTH too.", kind=bool)
@@ -250,10 +235,7 @@ class Options:
         "zero", "Rules", "Instances without a true label: count as 0, or leave out.", literal=EmptyRows
     )
     unscored: Unscored = option(
-        "bottom",
-        "Rules",
-        "Labels without a score: rank them last, or score them 0.",
-        literal=Unscored,
+        "bottom", "Rules", "Labels without a score: rank them last, or score them 0.", literal=Unscored
     )
     ties: Ties = option(
         "label",
@@ -262,17 +244,10 @@ class Options:
         literal=Ties,
     )
     threshold: float | None = option(
-        None,
-        "Rules",
-        "Predict every label that scores at least T.",
-        kind=float,
-        metavar="T",
+        None, "Rules", "Predict every label that scores at least T.", kind=float, metavar="T"
     )
     by_frequency: BinSpec | None = option(
-        None,
-        "Breakdown",
-        "Also by label frequency, such as head,torso,tail.",
-        metavar="BINS",
+        None, "Breakdown", "Also by label frequency, such as head,torso,tail.", metavar="BINS"
     )
     by_group: Any = option(
         None,

@@ -18,12 +18,7 @@ from xmceval.files.io.signatures import BZIP2, EMPTY_ZIP, GZIP, UTF8_BOM, XZ, ZI
 
 # Decompressors by the first bytes of a file.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
-    {
-        GZIP: gzip.open,
-        BZIP2: open_bzip2,
-        XZ: open_xz,
-        **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd),
-    }
+    {GZIP: gzip.open, BZIP2: open_bzip2, XZ: open_xz, **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd)}
 )
 
 BYTES_LOOKED_AT = 1 << 10

@@ -39,14 +39,7 @@ from xmceval.files.tables.columns import (
     plain,
 )
 from xmceval.files.tables.rows import index_columns
-from xmceval.files.tables.table import (
-    DELIMITERS,
-    LOOKED_AT,
-    Table,
-    csv_table,
-    file_table,
-    split_fields,
-)
+from xmceval.files.tables.table import DELIMITERS, LOOKED_AT, Table, csv_table, file_table, split_fields
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
 

@@ -9,13 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.rows.block import Int64, Rows, Scratch, Selected
-from xmceval.rows.matrices.storage import (
-    BFloat16Matrix,
-    Matrix,
-    comparable,
-    notice_order,
-    stored_rows,
-)
+from xmceval.rows.matrices.storage import BFloat16Matrix, Matrix, comparable, notice_order, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
 SELECT_ENTRIES = 1 << 24  # per block of scores that are not copied: enough to outweigh its setup

@@ -113,7 +113,10 @@ def compare_tables(
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
     results, nouns = [], OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
     for i, name in enumerate(called):
-        estimates = (estimate(own.measure, own.sums[i], own.n_rows[i], own.extremes[i]) for own in sums)
+        estimates = (
+            estimate(metric_sums.measure, metric_sums.sums[i], metric_sums.n_rows[i], metric_sums.extremes[i])
+            for metric_sums in sums
+        )
         figures = tuple(
             Value(measure, number.without_tie_bounds()) for measure, number in zip(measures, estimates, strict=True)
         )
@@ -164,8 +167,8 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     rows_of = [set(table.rows) for table in tables]
     in_any = dict.fromkeys(row for table in tables for row in table.rows)
     lines = []
-    for table, own in zip(tables, rows_of, strict=True):
-        lacking = [row for row in in_any if row not in own]
+    for table, rows_of_table in zip(tables, rows_of, strict=True):
+        lacking = [row for row in in_any if row not in rows_of_table]
         if lacking:
             examples = listed(map(repr, lacking[:MOST_NAMED]))
             lines.append(f"{table.name}: lacks {counted(len(lacking), 'row')} of {len(in_any):,}, such as {examples}")

@@ -108,8 +108,15 @@ class Systems:
         for name, runs, of_system in zip(self.names, self.runs, values, strict=True):
             if len(runs) > 1:
                 spreads = tuple(
-                    RunSpread(measure, mean_of_runs(own), statistics.stdev(own), min(own), max(own), bin_name)
-                    for (bin_name, measure), own in zip(places, of_system, strict=True)
+                    RunSpread(
+                        measure,
+                        mean_of_runs(values_of_runs),
+                        statistics.stdev(values_of_runs),
+                        min(values_of_runs),
+                        max(values_of_runs),
+                        bin_name,
+                    )
+                    for (bin_name, measure), values_of_runs in zip(places, of_system, strict=True)
                 )
                 names = tuple(results[run].name for run in runs)
                 with_runs.append(RunsOf(name, names, spreads[:n_measures], spreads[n_measures:]))
@@ -292,9 +299,9 @@ def _adjust(differences: Sequence[Difference], testing: Testing) -> list[Differe
     for members in families.values():
         ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
         for i, p in zip(members, ps, strict=True):
-            own, smallest = differences[i], None
-            is_by_t = own.unit == "run" or testing.test == "t"
-            if is_by_t and own.error is not None and own.degrees is not None:
-                smallest = detectable(own.error, own.degrees, len(members))
-            adjusted[i] = replace(own, p_adjusted=p, detectable=smallest)
+            difference, smallest = differences[i], None
+            is_by_t = difference.unit == "run" or testing.test == "t"
+            if is_by_t and difference.error is not None and difference.degrees is not None:
+                smallest = detectable(difference.error, difference.degrees, len(members))
+            adjusted[i] = replace(difference, p_adjusted=p, detectable=smallest)
     return adjusted

@@ -176,7 +176,7 @@ class MetricSums:
         return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
     def n(self, system: int, baseline: int) -> int:
-        """Count the rows with a value in a run of two systems; also those of denominator 0 if none are dropped."""
+        """Count the rows with a value in a run of two systems; denominators of 0 count if none are dropped."""
         n_neither = int(self._counts(system, baseline)[NEITHER])
         return max(self.n_all - n_neither, *(self.n_rows[run] for run in self.runs[system] + self.runs[baseline]))
 
@@ -264,7 +264,7 @@ class MetricSums:
         return [RowSums(*exact(sums[:5])) for sums in self.sums]
 
     def _products(self, i: int, j: int) -> Sequence[Fraction | int]:
-        """Return the sums over rows of num num, num den, den num and den den for two runs, or one with itself."""
+        """Return the sums over rows of num num, num den, den num, den den for two runs, or one with itself."""
         if i == j:
             moments = self._moments[i]
             return moments.num2, moments.cross, moments.cross, moments.den2

@@ -232,15 +232,15 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
         word, at = alias.partition("@")[::2]
-    metric, chosen, own = _find_metric(word, at, name)
+    metric, chosen, alias_cutoff = _find_metric(word, at, name)
     for item in filter(None, (options or "").split(",")):
         key, _, value = (part.strip().lower() for part in item.partition("="))
         option = _parse_option(metric, key, value)
         rescale = _NUMBER_SPELLINGS.get((_normalize(word), key))
         chosen = {**chosen, **(option if rescale is None else {key: format_number(rescale(float(option[key])))})}
-    if at is not None and own not in {None, at.lower()}:
-        raise UsageError(f"{word} is {metric.name}@{own}, got @{at}")
-    at = own if at is None else at
+    if at is not None and alias_cutoff not in {None, at.lower()}:
+        raise UsageError(f"{word} is {metric.name}@{alias_cutoff}, got @{at}")
+    at = alias_cutoff if at is None else at
     if metric.level:
         return tuple(
             Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)

@@ -475,8 +475,8 @@ def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
             return  # grades
     entries = list[set[tuple[Any, ...]]]()
     for rows, n in ((scores, n_scored), (truth, n_true)):
-        own = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
-        table = np.stack([own, rows.indices[:n], rows.values[:n]], axis=1)
+        row_numbers = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
+        table = np.stack([row_numbers, rows.indices[:n], rows.values[:n]], axis=1)
         entries.append(set(map(tuple, table[table[:, 2] != 0].tolist())))
     if not entries[0] <= entries[1]:  # scores equal to the truth are used to test for the best possible values
         raise AmbiguousError(
@@ -542,9 +542,9 @@ def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
         pairs = table[:, :2]
         if not ((pairs >= 0) & (pairs == np.floor(pairs))).all():
             return False
-        own = np.unique(table[:, 0])
+        distinct_rows = np.unique(table[:, 0])
         counts_up = (np.diff(table[:, 0]) > 0).all()
-        if not (counts_up or own.size < len(table)) or len(np.unique(pairs, axis=0)) < len(table):
+        if not (counts_up or distinct_rows.size < len(table)) or len(np.unique(pairs, axis=0)) < len(table):
             return False
-        rows.append(own)
+        rows.append(distinct_rows)
     return bool(np.isin(rows[0], rows[1]).all() or np.isin(rows[1], rows[0]).all())

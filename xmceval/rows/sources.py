@@ -179,8 +179,8 @@ class Lockstep:
             taken = tuple([block if block.n_rows == n_rows else block.take(n_rows) for block in current])
             if n_rows:
                 yield taken
-            for reader, own, block in zip(readers, taken, current, strict=True):
-                if own is block:
+            for reader, previous, block in zip(readers, taken, current, strict=True):
+                if previous is block:
                     reader.advance()
 
     def _check_ends(self, readers: Sequence[_Reader], shard: int, first_row: int) -> None:
@@ -221,8 +221,8 @@ class _Reader:
         """Go to the first block of a shard; a source that is not read shard by shard continues."""
         if self.is_paired or shard == 0:
             self.close()
-            own = self._shards[shard]
-            blocks = shard_blocks(own, first_row, self._source.n_labels) if self.is_paired else self._source.blocks()
+            source = self._shards[shard]
+            blocks = shard_blocks(source, first_row, self._source.n_labels) if self.is_paired else self._source.blocks()
             self._stream = blocks
             self.advance()
 

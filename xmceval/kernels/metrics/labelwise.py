@@ -11,7 +11,7 @@ from xmceval.kernels.rows.order import ascend, position
 # the rows that predict it there, and the rows among these in which it is true.
 TRUE, FIRST_SPAN = 0, 1
 
-# Slots of a row's `found`: hits, decisions.
+# Slots of a row's `row_counts`: hits, decisions.
 HITS, DECISIONS = 0, 1
 
 
@@ -65,17 +65,17 @@ def count_ranked_wide(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, un
 
 @kernel
 def find_decisions(
-    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, found, decided
+    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, row_counts, decided
 ):
     """Write decisions, the stored labels whose score reaches the threshold: twice the label, plus 1 for a hit.
 
-    `found`, int64 [n_rows, 2], is the number of hits and of decisions of each row; dropped rows have none.
+    `row_counts`, int64 [n_rows, 2], is the number of hits and of decisions of each row; dropped rows have none.
     `decided` is int64 [n_stored], and decisions fill its beginning.
     """
     n = np.int64(0)
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
-        found[row, HITS], found[row, DECISIONS] = 0, 0
+        row_counts[row, HITS], row_counts[row, DECISIONS] = 0, 0
         if first == last and drop_empty:
             continue
         start, stop = pred_indptr[row], pred_indptr[row + 1]
@@ -92,11 +92,11 @@ def find_decisions(
             decided[n] = 2 * label + is_hit
             n += is_decided
             hits += is_hit & is_decided
-        found[row, HITS], found[row, DECISIONS] = hits, n - before
+        row_counts[row, HITS], row_counts[row, DECISIONS] = hits, n - before
 
 
 @helper
-def _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+def _count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters):
     size, decision = counters.shape[0], np.int64(0)
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
@@ -104,7 +104,7 @@ def _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_em
             continue
         unit = units[row] if units.size > 0 else np.int64(1)
         _count_true(truth_indices, first, last, unit, counters)
-        for _ in range(found[row, DECISIONS]):
+        for _ in range(row_counts[row, DECISIONS]):
             label = decided[decision] >> 1
             if label < size:
                 counters[label, FIRST_SPAN] += unit
@@ -113,18 +113,18 @@ def _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_em
 
 
 @kernel
-def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+def count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters):
     """Count the rows of each label in `counters`, int32 [n_labels, at least 3]: true, predicted, and hit.
 
     See `count_ranked` and `find_decisions`.
     """
-    _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters)
+    _count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters)
 
 
 @kernel
-def count_decisions_wide(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+def count_decisions_wide(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters):
     """Do the same with int64 counters."""
-    _count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters)
+    _count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters)
 
 
 @kernel

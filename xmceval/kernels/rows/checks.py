@@ -9,7 +9,7 @@ from xmceval.kernels.rows.order import sort_entries
 
 FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
 
-# Slots of `found`: the code of the first fault, its row, label and entry; then the number of dropped explicit
+# Slots of `status`: the code of the first fault, its row, label and entry; then the number of dropped explicit
 # zeros.
 CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
 
@@ -31,19 +31,19 @@ def _duplicate(indices, start, stop, table):
     size = 16
     while size < 2 * (stop - start):
         size *= 2
-    found = -1
+    repeated = -1
     for entry in range(start, stop):
         label = indices[entry]
         slot = ((((label ^ (label >> 31)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & (size - 1)
         while table[slot] >= 0 and indices[table[slot]] != indices[entry]:
             slot = (slot + 1) & (size - 1)
         if table[slot] >= 0:
-            found = entry
+            repeated = entry
             break
         table[slot] = entry
     for slot in range(size):
         table[slot] = -1
-    return found
+    return repeated
 
 
 @kernel
@@ -69,11 +69,11 @@ def notice(indptr, indices, values):
 
 
 @kernel
-def check_scores(indptr, indices, scores, n_labels, table, found):
+def check_scores(indptr, indices, scores, n_labels, table, status):
     """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN.
 
     `table` is scratch space: at least 16 elements and four times the longest row, all -1 before and after.
-    `found` is int64 [5], initially all 0.
+    `status` is int64 [5], initially all 0.
     """
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]
@@ -97,17 +97,17 @@ def check_scores(indptr, indices, scores, n_labels, table, found):
             entry = _duplicate(indices, start, stop, table)
             code = DUPLICATE if entry >= 0 else FINE
         if code != FINE:
-            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, indices[entry], entry
+            status[CODE], status[ROW], status[LABEL], status[ENTRY] = code, row, indices[entry], entry
             return
 
 
 @kernel
-def validate_truth(indptr, indices, grades, n_labels, largest, found):
+def validate_truth(indptr, indices, grades, n_labels, largest, status):
     """Check a block of truth, sort labels within rows in place, and drop explicit zeros.
 
     A label with two values is a duplicate even if one of them is 0.
 
-    `found` is int64 [5], initially all 0.
+    `status` is int64 [5], initially all 0.
     """
     kept = np.int64(0)
     start = indptr[0]
@@ -145,12 +145,12 @@ def validate_truth(indptr, indices, grades, n_labels, largest, found):
                 if indices[entry] == indices[entry - 1]:
                     code, wrong = DUPLICATE, entry
         if code != FINE:
-            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, indices[wrong], wrong
+            status[CODE], status[ROW], status[LABEL], status[ENTRY] = code, row, indices[wrong], wrong
             return
         for entry in range(start, stop):
             indices[kept], grades[kept] = indices[entry], grades[entry]
             kept += grades[entry] != 0.0
-            found[ZEROS] += grades[entry] == 0.0
+            status[ZEROS] += grades[entry] == 0.0
         start = stop
         indptr[row + 1] = kept
     indptr[0] = 0

@@ -17,7 +17,7 @@ CHUNK = 4096  # half-precision scores converted to keys at once, in the processo
 # score; the label of the first NaN, or -1.
 COUNT, TIED, MISSING, WRONG = 0, 1, 2, 3
 
-ROW, LABEL = 0, 1  # slots of `found`: the first NaN
+ROW, LABEL = 0, 1  # slots of `first_nan`
 
 
 @helper
@@ -27,10 +27,10 @@ def _find_true(cells, bits, places):
     while first < n:
         last = first + size
         if last <= n:
-            found = np.int32(0)
+            has_true = np.int32(0)
             for i in range(size):
-                found = np.int32(found | np.int32((cells[first + i] & bits) != 0))
-            if found == 0:
+                has_true = np.int32(has_true | np.int32((cells[first + i] & bits) != 0))
+            if has_true == 0:
                 first = last
                 continue
         for place in range(first, min(last, n)):
@@ -226,7 +226,7 @@ def _write_best(row, n_labels, depth, space, rows, ends, omitted):
 
 
 @helper
-def _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
+def _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan):
     truth_indptr, truth_indices = truth
     scores, labels, work, bounds, maxima, state = space
     indptr, indices, best = rows
@@ -243,7 +243,7 @@ def _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends
             bounds[0] = _first_bound(maxima, depth, limits[0])
         _scan(values, start, start + n_labels, np.int64(0), limits[1], depth, scores, labels, work, bounds, state)
         if state[WRONG] >= 0:
-            found[ROW], found[LABEL] = row, state[WRONG]
+            first_nan[ROW], first_nan[LABEL] = row, state[WRONG]
             return
         if _write_best(row, n_labels, depth, space, rows, ends, omitted):
             last, at = labels[state[COUNT] - 1], indptr[row + 1]
@@ -257,7 +257,7 @@ def _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends
 
 
 @kernel
-def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
+def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan):
     """Write the best labels of each row, best first, and the true labels that tie with the last of them.
 
     Parameters
@@ -280,16 +280,16 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
         Output: 0, and the cumulative sum of the numbers of labels that have a score.
     omitted : int64 [n_rows]
         Output: if the last two tie, the number of false labels with that score that do not follow.
-    found : int64 [2]
+    first_nan : int64 [2]
         Output if a score is NaN: its row and label.
     """
-    _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
+    _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan)
 
 
 @kernel
-def select_best_floats(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found):
+def select_best_floats(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan):
     """Do the same for float32."""
-    _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, found)
+    _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan)
 
 
 @helper
@@ -300,7 +300,7 @@ def _key(bits, highest):
 
 
 @kernel
-def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, ends, omitted, found):
+def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, ends, omitted, first_nan):
     """Do the same for the bits of float16 or bfloat16 as int16; the scores written are their keys (see `_key`).
 
     `chunk` is scratch space of CHUNK int16.
@@ -330,7 +330,7 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
                 chunk[i] = _key(values[here + i], highest)
             _scan(chunk, np.int64(0), size, first, highest, depth, scores, labels, work, bounds, state)
             if state[WRONG] >= 0:
-                found[ROW], found[LABEL] = row, state[WRONG]
+                first_nan[ROW], first_nan[LABEL] = row, state[WRONG]
                 return
         if _write_best(row, n_labels, depth, space, rows, ends, omitted):
             last, at = labels[state[COUNT] - 1], indptr[row + 1]

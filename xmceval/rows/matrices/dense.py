@@ -67,14 +67,14 @@ class Dense(Matrix):
         return Dense(self.values[start:stop], self.are_scores)
 
 
-def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
+def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, first_nan: Int64) -> Selected:
     """Select the `depth` best labels, at least 2, of dense rows, and the true labels that tie with the last.
 
-    `truth` has the same rows. `found`, int64 [2], becomes the row, counted from the first of `rows`, and the label of
-    the first NaN, if there is one.
+    `truth` has the same rows. `first_nan`, int64 [2], becomes the row, counted from the first of `rows`, and
+    the label of the first NaN, if there is one.
     """
     if isinstance(values, DeviceMatrix):
-        return values.select(rows, depth, found)
+        return values.select(rows, depth, first_nan)
     from xmceval.kernels.rows import dense as kernels
 
     part, infinity = _readable(values, rows)
@@ -86,8 +86,8 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
     if flat.dtype == np.int16:
         chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
-        kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, found)
-        if found[0] < 0:  # convert keys back to scores
+        kernels.select_best_halves(*what, chunk, tuple(best), ends, omitted, first_nan)
+        if first_nan[0] < 0:  # convert keys back to scores
             used = slice(0, int(best.indptr[-1]))
             keys = best.values[used].astype(np.int16)
             bits = np.where(keys < 0, -keys.astype(np.int32) | 0x8000, keys).astype(np.uint16)
@@ -95,7 +95,7 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
             best.values[used] = BFloat16Matrix.widen(bits) if is_bfloat else bits.view(np.float16)
     else:
         kernel = kernels.select_best if flat.dtype == np.float64 else kernels.select_best_floats
-        kernel(*what, tuple(best), ends, omitted, found)
+        kernel(*what, tuple(best), ends, omitted, first_nan)
     return Selected(best, ends, omitted)
 
 

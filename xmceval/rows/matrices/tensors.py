@@ -155,14 +155,14 @@ class DeviceMatrix(RemoteMatrix):
         lowest: Int64 = _on_device(self.array, self.name, find)
         return lowest
 
-    def select(self, rows: slice, depth: int, found: Int64) -> Selected:
+    def select(self, rows: slice, depth: int, first_nan: Int64) -> Selected:
         """Select the `depth` best labels of rows on the device, and all that tie with the last of them.
 
-        `found`, int64 [2], becomes the row and label of the first NaN, if there is one.
+        `first_nan`, int64 [2], becomes the row and label of the first NaN, if there is one.
         """
-        return _on_device(self.array, self.name, lambda: self._select(rows, depth, found))
+        return _on_device(self.array, self.name, lambda: self._select(rows, depth, first_nan))
 
-    def _select(self, rows: slice, depth: int, found: Int64) -> Selected:
+    def _select(self, rows: slice, depth: int, first_nan: Int64) -> Selected:
         torch = sys.modules["torch"]
         part = self.array[rows]
         if part.dtype == torch.bool:
@@ -171,7 +171,7 @@ class DeviceMatrix(RemoteMatrix):
             part = part.to(torch.float32)
         is_nan = part != part  # noqa: PLR0124
         if bool(is_nan.any()):
-            found[:] = is_nan.nonzero()[0].tolist()
+            first_nan[:] = is_nan.nonzero()[0].tolist()
             return Selected(_NO_ROWS, _NO_NUMBERS, _NO_NUMBERS)
         n_rows, n_labels = part.shape
         is_scored = part != -float("inf") if part.is_floating_point() else torch.ones_like(part, dtype=torch.bool)

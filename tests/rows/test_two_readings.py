@@ -97,42 +97,47 @@ RATINGS = np.array([[11, 101, 5], [12, 102, 3], [12, 107, 4], [14, 104, 5]])
 PREDICTED = np.array([[11, 101, 0.9], [12, 109, 0.8], [14, 108, 0.7], [14, 104, 0.6]])
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_score"),
-    [
-        (RATINGS, PREDICTED),
-        (RATINGS[[3, 1, 0, 2]], PREDICTED),
-        (RATINGS[[0, 1, 3]], PREDICTED[[0, 1, 2]]),
-        (RATINGS, RATINGS[::-1]),
-        (RATINGS, PREDICTED[:3]),
-    ],
-    ids=["repeated", "in any order", "counting up", "ranks", "fewer"],
-)
+LINES = {
+    "repeated": (RATINGS, PREDICTED),
+    "in any order": (RATINGS[[3, 1, 0, 2]], PREDICTED),
+    "counting up": (RATINGS[[0, 1, 3]], PREDICTED[[0, 1, 2]]),
+    "ranks": (RATINGS, RATINGS[::-1]),
+    "fewer": (RATINGS, PREDICTED[:3]),
+}
+
+
+@pytest.mark.parametrize("lines", LINES)
 @pytest.mark.parametrize("form", ["array", "lists", "tensor", "npy"])
 @pytest.mark.parametrize("duplicates", ["error", "max"])
-def test_lines_of_row_label_and_value_are_refused_as_matrices(y_true, y_score, form, duplicates):
-    if form == "npy":
-        y_true, y_score = saved(y_true, "t.npy"), saved(y_score, "p.npy")
-    else:
-        y_true, y_score = FORMS[form](y_true), FORMS[form](y_score)
+def test_lines_of_row_label_and_value_are_refused_as_matrices(lines, form, duplicates):
+    y_true, y_score = (
+        saved(array, name) if form == "npy" else FORMS[form](array)
+        for array, name in zip(LINES[lines], ("t.npy", "p.npy"), strict=True)
+    )
     with pytest.raises(DataError, match=r"may be matrices of three labels, or have a row, a label and a value"):
         xmceval.score(y_true, y_score, metrics="P", k=1, duplicates=duplicates)
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_score"),
-    [
-        (np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), np.array([[1, 0, 2], [0, 1, 3], [1, 1, 4]])),
-        (np.array([[4, 0, 1], [2, 1, 0]]), np.array([[0.9, 0.1, 0.4], [0.2, 0.3, 0.1]])),
-        (np.array([[2, 0, 1], [2, 0, 3], [1, 1, 0]]), np.array([[2, 1, 1], [2, 3, 9], [1, 5, 0]])),
-        (np.array([[4, 0, 1], [2, 1, 0], [4, 1, 1]]), np.array([[3, 1, 1], [1, 5, 0], [3, 3, 2]])),
-        (np.array([[3, 0, 2], [4, 1, 1]]), np.array([[3, 2, 1], [4, 0, 2]])),
-        (sp.csr_array(RATINGS), PREDICTED),
-    ],
-    ids=["0 and 1", "fractions", "a pair twice", "other rows", "two rows", "sparse"],
-)
-def test_matrices_of_three_labels_are_scored(y_true, y_score):
-    assert 0 <= xmceval.score(y_true, y_score, metrics="P", k=1)["P@1"] <= 1
+@pytest.mark.parametrize("dtype", [str, object, complex, "M8[D]"])
+@pytest.mark.parametrize("wrong", ["y_true", "y_score"])
+def test_three_columns_that_have_no_numbers_are_refused_in_words(wrong, dtype):
+    inputs = {"y_true": RATINGS, "y_score": RATINGS[::-1]}
+    with pytest.raises(DataError, match=f"^{wrong}: (expected numbers, got|has numbers as text)"):
+        xmceval.score(**inputs | {wrong: inputs[wrong].astype(dtype)}, metrics="P", k=1)
+
+
+MATRICES = {
+    "0 and 1": ([[1, 0, 1], [0, 1, 0], [1, 1, 0]], [[1, 0, 2], [0, 1, 3], [1, 1, 4]]),
+    "fractions": ([[4, 0, 1], [2, 1, 0]], [[0.9, 0.1, 0.4], [0.2, 0.3, 0.1]]),
+    "a pair twice": ([[2, 0, 1], [2, 0, 3], [1, 1, 0]], [[2, 1, 1], [2, 3, 9], [1, 5, 0]]),
+    "other rows": ([[4, 0, 1], [2, 1, 0], [4, 1, 1]], [[3, 1, 1], [1, 5, 0], [3, 3, 2]]),
+    "two rows": ([[3, 0, 2], [4, 1, 1]], [[3, 2, 1], [4, 0, 2]]),
+}
+
+
+def test_matrices_of_three_labels_are_scored():
+    for y_true, y_score in [*(map(np.array, pair) for pair in MATRICES.values()), (sp.csr_array(RATINGS), PREDICTED)]:
+        assert 0 <= xmceval.score(y_true, y_score, metrics="P", k=1)["P@1"] <= 1
 
 
 @pytest.mark.parametrize("make", [list, np.array])

@@ -533,8 +533,8 @@ def are_triples(truth: AnyArray, scores: AnyArray) -> bool:
     include those of the other. Truth of 0 and 1 is a matrix of labels, and so are one or two rows, where
     anything counts up.
     """
-    if min(len(truth), len(scores)) < 3:
-        return False
+    if min(len(truth), len(scores)) < 3 or not all(table.dtype.kind in "biuf" for table in (truth, scores)):
+        return False  # what has no numbers is refused where it is read
     if truth.shape[1:] != (3,) or scores.shape[1:] != (3,) or ((truth == 0) | (truth == 1)).all():
         return False
     rows = list[AnyArray]()

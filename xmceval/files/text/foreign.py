@@ -82,7 +82,7 @@ FOREIGN = (
     ),
     Foreign(
         "has lines of an id and labels between bars",
-        re.compile(rb"[^|\s]+(?:\|[^|\s]*)+"),
+        re.compile(rb"[^|\s]*\d[^|\s]*(?:\|[^|\s]*)+"),  # names of columns have no digit
         '{row[0]: dict.fromkeys(filter(None, row[1:]), 1) for row in csv.reader(open(PATH), delimiter="|")}',
         _JSON,
         is_of_rows=True,

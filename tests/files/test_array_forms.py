@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.files import LABELS, SCORES, same_numbers, scored, write
+from support.files import LABELS, SCORES, same_numbers, scored
 from test_formats import _in_a_folder, object_array, refused, saved, savez  # noqa: F401 - a fixture for all tests
 
 import xmceval
@@ -27,27 +27,35 @@ def test_integers_as_wide_as_there_are_labels_are_scores():
     assert scored(preds=saved("x.npy", values))["P@1"] == 0.75  # as ids of 5 labels, 9 would be out of range
 
 
-def test_integers_that_cannot_be_labels_are_scores_of_too_many_labels():
-    refused("x.npy has 3 columns, but t.txt has 5 labels", preds=saved("x.npy", np.array([[1, 1, 2]] * 4)))
-    refused("x.npy has 3 columns, but t.txt has 5 labels", preds=saved("x.npy", np.array([[1, 7, 2]] * 4)))
-
-
 @pytest.mark.parametrize(
-    "labels",
-    [LABELS, np.array([["a", "b"]] * 4), object_array([["a", "b"]] * 4)],
-    ids=["ids", "names", "objects"],
+    ("message", "option", "make"),
+    [
+        ("x.npy has 3 columns, but t.txt has 5 labels", "preds", lambda: saved("x.npy", np.array([[1, 1, 2]] * 4))),
+        ("x.npy has 3 columns, but t.txt has 5 labels", "preds", lambda: saved("x.npy", np.array([[1, 7, 2]] * 4))),
+        *(
+            (r"m-labels\.npy: has shape \(4, 2\); expected one label name per entry", "labels", make)
+            for make in (
+                lambda: saved("m-labels.npy", LABELS),
+                lambda: saved("m-labels.npy", np.array([["a", "b"]] * 4)),
+                lambda: saved("m-labels.npy", object_array([["a", "b"]] * 4)),
+            )
+        ),
+        (
+            r"x\.npz \(labels\) has shape \(4, 1\), but x\.npz \(scores\) has shape \(4, 2\); expected the same",
+            "preds",
+            lambda: savez(labels=LABELS[:, :1], scores=SCORES),
+        ),
+        ("has both 'indices' and 'labels'", "preds", lambda: savez(labels=LABELS, indices=LABELS, scores=SCORES)),
+        (
+            r"x\.npz \(labels\): expected a matrix of integers or strings",
+            "preds",
+            lambda: savez(labels=SCORES, scores=SCORES),
+        ),
+        ("is not a sparse matrix", "truth", lambda: savez(labels=LABELS)),
+    ],
 )
-def test_predictions_as_names_of_labels_are_refused(labels):
-    np.save("m-labels.npy", labels)
-    refused(r"m-labels\.npy: has shape \(4, 2\); expected one label name per entry", labels="m-labels.npy")
-
-
-def test_an_archive_of_lists_that_do_not_fit_is_refused():
-    shapes = r"x\.npz \(labels\) has shape \(4, 1\), but x\.npz \(scores\) has shape \(4, 2\); expected the same"
-    refused(shapes, preds=savez(labels=LABELS[:, :1], scores=SCORES))
-    refused("has both 'indices' and 'labels'", preds=savez(labels=LABELS, indices=LABELS, scores=SCORES))
-    refused(r"x\.npz \(labels\): expected a matrix of integers or strings", preds=savez(labels=SCORES, scores=SCORES))
-    refused("is not a sparse matrix", truth=savez(labels=LABELS))
+def test_arrays_that_do_not_fit_are_refused(message, option, make):
+    refused(message, **{option: make()})
 
 
 @pytest.mark.parametrize("order", "<>")
@@ -55,7 +63,6 @@ def test_an_archive_of_lists_that_do_not_fit_is_refused():
 def test_a_number_that_is_no_character_is_refused_with_its_row(row, order):
     names = np.array([["red_shoes", "blue"]] * 4)
     names.view(np.uint32)[row, 1] = 0x110000
-    write("words.txt", "red_shoes\nblue\n#green\nna\u00efve\ntutu\n")
     message = f"^x.npy row {row}: a name has a character that Unicode lacks; is the file damaged"
     refused(message, preds=saved("x.npy", names.astype(f"{order}U9")), labels="words.txt")
 
@@ -67,17 +74,14 @@ def test_numbers_as_text_are_refused_with_what_makes_them_numbers(rng, run, wron
     arrays = {"y_true": (scores > 0.5).astype(int), "y_score": scores}
     expected = xmceval.score(*arrays.values(), metrics="P", k=1)["P@1"]
     arrays[wrong] = arrays[wrong].astype(str)
-    for name in arrays if is_file else ():
-        np.save(f"{name}.npy", arrays[name])
-    passed = {name: f"{name}.npy" for name in arrays} if is_file else arrays
+    passed = {name: saved(f"{name}.npy", array) for name, array in arrays.items()} if is_file else arrays
     with pytest.raises(xmceval.DataError, match=rf"^{wrong}.*: has numbers as text, such as '[\d.]+' \(hint") as caught:
         xmceval.score(*passed.values(), metrics="P", k=1)
     code = re.search(r"hint: pass (.+)\)$", str(caught.value))[1]
     passed = {**passed, wrong: eval(code, {"numpy": np, **passed})}
     assert xmceval.score(*passed.values(), metrics="P", k=1)["P@1"] == expected
     if is_file:
-        line = re.search(
-            r"run (python -c .+-new\.npy.+)\)\n", run("score", "y_true.npy", "y_score.npy", "-m", "P@1")[2]
-        )[1]
+        printed = run("score", "y_true.npy", "y_score.npy", "-m", "P@1")[2]
+        line = re.search(r"run (python -c .+-new\.npy.+)\)\n", printed)[1]
         subprocess.run([sys.executable, *shlex.split(line)[1:]], check=True)
         assert np.load(f"{wrong}-new.npy").tolist() == passed[wrong].tolist()

@@ -1,11 +1,9 @@
 """Truth and predictions in forms beside those of the guide, with an empty row, give the numbers of the plain one."""
+# ruff: noqa: E501 - a case is one line
 
-import bz2
 import gzip
 import json
-import lzma
 import os
-import pickle
 import sys
 from pathlib import Path
 
@@ -21,8 +19,10 @@ from support.files import (
     SCORES,
     TRUTH,
     Stdin,
+    body,
     matrix,
     plain,
+    rows_in,
     same_numbers,
     scored,
     write,
@@ -30,10 +30,12 @@ from support.files import (
 from support.pieces import read_in_pieces
 
 import xmceval
+from xmceval.files.open import SIGNED
 
 NAMES = ["red shoes", "blue", "#green", "naïve", "tutu"]
 ONE_WORD = ["red_shoes", "blue", "#green", "naïve", "tutu"]
 ROWS = [[0, 2], [1], [], [3, 4]]
+BEST = [[0, 1], [1, 2], [3], [4, 3]]
 SCORED = [[(0, 0.9), (1, 0.8)], [(1, 0.5), (2, 0.1)], [(3, 1.0)], [(4, 0.5), (3, 0.4)]]
 REAL = os.environ.get("XMCEVAL_REALDATA")
 
@@ -42,19 +44,20 @@ REAL = os.environ.get("XMCEVAL_REALDATA")
 def _in_a_folder():
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
-    write("names.txt", "\n".join(NAMES) + "\n")
-    write("words.txt", "\n".join(ONE_WORD) + "\n")
+    write("names.txt", lines(NAMES))
+    write("words.txt", lines(ONE_WORD))
 
 
 def lines(rows):
     return "".join(f"{row}\n" for row in rows)
 
 
-def dense():
-    truth = np.zeros((4, 5), int)
-    for row, labels in enumerate(ROWS):
-        truth[row, labels] = 1
-    return truth
+def join(rows, between, form="{}", names=range(5)):
+    return lines(between.join(form.format(names[label]) for label in row) for row in rows)
+
+
+def joined(between, form, names=range(5)):
+    return lines(between.join(form.format(names[label], score) for label, score in row) for row in SCORED)
 
 
 def object_array(values):
@@ -80,200 +83,152 @@ def savez(**arrays):
     return "x.npz"
 
 
-def npz(name, array, form="csr", **options):
+def npz(array, form="csr", name="x.npz", **options):
     sp.save_npz(name, sp.csr_array(array).asformat(form), **options)
     return name
 
 
-def named(names, rows, join):
-    return lines(join.join(names[label] for label in row) for row in rows)
+TRUE = np.array([[label in row for label in range(5)] for row in ROWS]).astype(int)
+DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray()).astype(np.float32)
+PADDED = np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in LABELS])
+WITH_NAMES = [[[NAMES[label], score] for label, score in row] for row in SCORED]
+AS_FIVE, NAMED, WORDS = {"n_labels": 5}, {"labels": "names.txt"}, {"labels": "words.txt"}
 
-
+# By name: the text of a file, or what writes one and returns its path, and options.
 TRUTHS = {
-    "pairs": (lambda: write("x", TRUTH), {}),
-    "labels before features": (lambda: write("x", LEGACY), {}),
-    "JSON lines": (lambda: write("x", lines(json.dumps({"target_ind": row}) for row in ROWS)), {"n_labels": 5}),
-    "ids below a header": (lambda: write("x", "4 5\n" + lines(", ".join(map(str, row)) for row in ROWS)), {}),
-    "ids below three numbers": (lambda: write("x", "4 9 5\n" + lines(",".join(map(str, row)) for row in ROWS)), {}),
-    "ids with text": (lambda: write("x", lines(",".join(map(str, row)) + "\tgirls" for row in ROWS)), {"n_labels": 5}),
-    "fastText ids": (
-        lambda: write("x", lines(" ".join(f"__label__{i}" for i in row) + " some text" for row in ROWS)),
-        {"n_labels": 5},
-    ),
-    "fastText, labels last": (
-        lambda: write("x", lines("some text " + " ".join(f"__label__{i}" for i in row) for row in ROWS)),
-        {"n_labels": 5},
-    ),
-    "fastText names within the text": (
-        lambda: write(
-            "x", lines(" and ".join(["some", *(f"__label__{ONE_WORD[i]}" for i in row), "x"]) for row in ROWS)
-        ),
-        {"labels": "words.txt"},
-    ),
-    "names between blanks": (lambda: write("x", named(ONE_WORD, ROWS, " ")), {"labels": "words.txt"}),
-    "names between tabs": (lambda: write("x", named(NAMES, ROWS, "\t")), {"labels": "names.txt"}),
-    "npz CSR": (lambda: npz("x.npz", dense()), {}),
-    "npz CSR, not compressed": (lambda: npz("x.npz", dense(), compressed=False), {}),
-    "npz CSC": (lambda: npz("x.npz", dense(), "csc"), {}),
-    "npz COO": (lambda: npz("x.npz", dense(), "coo"), {}),
-    "npy indicator": (lambda: saved("x.npy", dense()), {}),
-    "npy indicator of bools": (lambda: saved("x.npy", dense().astype(bool)), {}),
-    "npy in Fortran order": (lambda: saved("x.npy", np.asfortranarray(dense())), {}),
-}
-
-
-def packed(path):
-    """Return a file, and the same compressed; one of a pair has the other beside it."""
-    return (path, write("x.gz", gzip.compress(Path(path).read_bytes()))) if Path(path).exists() else (path,)
-
-
-@pytest.mark.parametrize("form", TRUTHS)
-def test_truth_in_every_form_is_read_exactly_and_scores_the_same(form):
-    make, options = TRUTHS[form]
-    for path in packed(make()):
-        same_numbers(scored(path, **options))
-        found = xmceval.read(path, kind="truth", **{"n_labels": 5, **options})
-        assert found.toarray().tolist() == dense().tolist()
-
-
-def with_names(names):
-    return [[[names[label], score] for label, score in row] for row in SCORED]
-
-
-PADDED = [[0, 1], [1, 2], [3, -1], [4, 3]]
+    "pairs": (TRUTH, {}),
+    "pairs without a header": (body(TRUTH), {}),
+    "pairs with decimals": (TRUTH.replace(":1", ":1.00000"), {}),
+    "pairs with explicit zeros": (TRUTH.replace("0:1", "0:1 1:0"), {}),
+    "labels before features": (LEGACY, {}),
+    "labels without features": ("4 3 5\n0,2\n1\n\n3,4\n", {}),
+    "labels without a header": (body(LEGACY), {}),
+    "labels with blanks": (LEGACY.replace("0,2", "0, 2").replace("3,4", "3 ,\t4"), {}),
+    "labels with blanks, without a header": ("0, 2 0:1 2:1\n1 1:3\n 0:1\n3 , 4 2:2\n", {}),
+    "JSON lines": (lines(json.dumps({"target_ind": row}) for row in ROWS), AS_FIVE),
+    "ids below a header": ("4 5\n" + join(ROWS, ", "), {}),
+    "ids below three numbers": ("4 9 5\n" + join(ROWS, ","), {}),
+    "ids with blanks": (join(ROWS, ", "), AS_FIVE),
+    "ids with text": (join(ROWS, ",").replace("\n", "\tgirls\n"), AS_FIVE),
+    "ids beside other names": (join(ROWS, ","), WORDS),
+    "fastText ids": (join(ROWS, " ", "__label__{}").replace("\n", " some text\n"), AS_FIVE),
+    "fastText, labels last": (lines("some text " + " ".join(f"__label__{i}" for i in row) for row in ROWS), AS_FIVE),
+    "fastText names within the text": (lines(" and ".join(["some", *(f"__label__{ONE_WORD[i]}" for i in row), "x"]) for row in ROWS), WORDS),
+    "names between blanks": (join(ROWS, " ", names=ONE_WORD), WORDS),
+    "names between tabs": (join(ROWS, "\t", names=NAMES), NAMED),
+    "npz CSR": (lambda: npz(TRUE), {}),
+    "npz CSR, not compressed": (lambda: npz(TRUE, compressed=False), {}),
+    "npz CSC": (lambda: npz(TRUE, "csc"), {}),
+    "npz COO": (lambda: npz(TRUE, "coo"), {}),
+    "npy indicator": (lambda: saved("x.npy", TRUE), {}),
+    "npy indicator of bools": (lambda: saved("x.npy", TRUE > 0), {}),
+    "npy in Fortran order": (lambda: saved("x.npy", np.asfortranarray(TRUE)), {}),
+}  # fmt: skip
 PREDICTIONS = {
-    "pairs": (lambda: write("x", PREDS), {}),
-    "omikuji": (lambda: write("x", lines("\t".join(f"{i} {s}" for i, s in row) for row in SCORED)), {}),
-    "fastText": (
-        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]} {s}" for i, s in row) for row in SCORED)),
-        {"labels": "words.txt"},
-    ),
-    "omikuji, trailing blanks": (lambda: write("x", lines("\t".join(f"{i} {s} " for i, s in r) for r in SCORED)), {}),
-    "ranked names": (lambda: write("x", named(ONE_WORD, [[0, 1], [1, 2], [3], [4, 3]], " ")), {"labels": "words.txt"}),
-    "fastText ranks": (lambda: write("x", lines(" ".join(f"__label__{i}" for i, _ in row) for row in SCORED)), {}),
-    "fastText ranked names": (
-        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i, _ in row) for row in SCORED)),
-        {"labels": "words.txt"},
-    ),
-    "PECOS text2text": (
-        lambda: write("x", lines(json.dumps({"data": r}) for r in with_names(NAMES))),
-        {"labels": "names.txt"},
-    ),
-    "JSON lines of lists": (
-        lambda: write("x", lines(json.dumps([{"label": NAMES[i], "score": s} for i, s in r]) for r in SCORED)),
-        {"labels": "names.txt"},
-    ),
+    "pairs": (PREDS, {}),
+    "pairs, DiSMEC++": (PREDS.replace("4 5", "4 2"), {}),
+    "pairs, napkinXC": (body(PREDS).replace("\n", " \n"), {}),
+    "pairs without a header, blank lines after": (body(PREDS) + "\n\n", {}),
+    "pairs, a comma in the header": (PREDS.replace("4 5", "4,5"), {}),
+    "pairs, comments behind blanks": ("# one\n" + lines(f"{row}{' # 9:9#9 ' * 9 if i % 2 else chr(9) + '#'}" for i, row in enumerate(PREDS.splitlines())) + "#\n", {}),
+    "omikuji": (joined("\t", "{} {}"), {}),
+    "omikuji, trailing blanks": (joined("\t", "{} {} "), {}),
+    "fastText": (joined(" ", "__label__{} {}", ONE_WORD), WORDS),
+    "ranked names": (join(BEST, " ", names=ONE_WORD), WORDS),
+    "ranked fastText": (join(BEST, " ", "__label__{}"), {}),
+    "ranked fastText names": (join(BEST, " ", "__label__{}", ONE_WORD), WORDS),
+    "PECOS text2text": (lines(json.dumps({"data": row}) for row in WITH_NAMES), NAMED),
+    "JSON lines of lists": (lines(json.dumps([{"label": name, "score": score} for name, score in row]) for row in WITH_NAMES), NAMED),
     "pair, labels alone": (lambda: save_pair(LABELS, None), {}),
-    "pair of unicode names": (
-        lambda: save_pair(np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED])),
-        {"labels": "names.txt"},
-    ),
-    "pair of name objects": (
-        lambda: save_pair(object_array([[NAMES[i] if i >= 0 else "-1" for i in row] for row in PADDED])),
-        {"labels": "names.txt"},
-    ),
-    "npy of ranked names": (
-        lambda: saved("x.npy", np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED])),
-        {"labels": "names.txt"},
-    ),
-    "npz of indices and scores, Fortran order": (
-        lambda: savez(indices=np.asfortranarray(LABELS), scores=np.asfortranarray(SCORES)),
-        {},
-    ),
+    "pair of unicode names": (lambda: save_pair(PADDED), NAMED),
+    "pair of name objects": (lambda: save_pair(object_array(np.where(PADDED == "", "-1", PADDED))), NAMED),
+    "npy of ranked names": (lambda: saved("x.npy", PADDED), NAMED),
+    "npy of floats": (lambda: saved("x.npy", DENSE), {}),
+    "pair of floats, scores alone": (lambda: saved("x-scores.npy", DENSE), {}),
+    "npz of indices and scores, Fortran order": (lambda: savez(indices=np.asfortranarray(LABELS), scores=np.asfortranarray(SCORES)), {}),
     "npz of labels alone": (lambda: savez(labels=LABELS), {}),
-    "npz of names and scores": (
-        lambda: savez(labels=np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED]), scores=SCORES),
-        {"labels": "names.txt"},
-    ),
-    "npz of name objects and scores": (
-        lambda: savez(labels=object_array([[NAMES[i] if i >= 0 else "" for i in r] for r in PADDED]), scores=SCORES),
-        {"labels": "names.txt"},
-    ),
-    "npz": (lambda: npz("x.npz", matrix()), {}),
-    "npz, not compressed": (lambda: npz("x.npz", matrix(), compressed=False), {}),
-    "npz CSC": (lambda: npz("x.npz", matrix(), "csc"), {}),
-    "npz COO": (lambda: npz("x.npz", matrix(), "coo"), {}),
+    "npz of names and scores": (lambda: savez(labels=PADDED, scores=SCORES), NAMED),
+    "npz of name objects and scores": (lambda: savez(labels=object_array(PADDED), scores=SCORES), NAMED),
+    "npz": (lambda: npz(matrix()), {}),
+    "npz, not compressed": (lambda: npz(matrix(), compressed=False), {}),
+    "npz CSC": (lambda: npz(matrix(), "csc"), {}),
+    "npz COO": (lambda: npz(matrix(), "coo"), {}),
+}  # fmt: skip
+FORMS = {f"truth: {form}": ("truth", *case) for form, case in TRUTHS.items()}
+FORMS |= {f"preds: {form}": ("preds", *case) for form, case in PREDICTIONS.items()}
+
+SPACING = {
+    "crlf": lambda text: text.replace("\n", "\r\n"),
+    "tabs": lambda text: text.replace(" ", "\t"),
+    "double blanks": lambda text: text.replace(" ", "  "),
+    "outer blanks": lambda text: " " + text.replace("\n", " \n "),
+    "bom": lambda text: "\ufeff" + text,
+    "comments": lambda text: "# made by hand\n" + text.replace("\n1:", " # one\n\t# two\n1:") + "#\n",
+    "commented header": lambda text: "# 4, 5\n " + body(text),
+    "bom and comments": lambda text: "\ufeff# first\n#\n" + text,
+    "blank lines after": lambda text: text + "\n \n\t\n",
+    "blank lines and a comment after": lambda text: text + "\n# end\n\n",
+}
+SPACED = {
+    f"{which}: {name}": (which, change(text), {})
+    for name, change in SPACING.items()
+    for which, text in (("truth", TRUTH), ("preds", PREDS))
 }
 
 
-@pytest.mark.parametrize("form", PREDICTIONS)
-def test_predictions_in_every_form_are_read_exactly_and_score_the_same(form):
-    make, options = PREDICTIONS[form]
-    for path in packed(make()):
-        same_numbers(scored(preds=path, **options))
-        found = xmceval.read(path, kind="scores", **{"n_labels": 5, **options})
-        assert (type(found), found.dtype, found.nnz) == (sp.csr_array, np.float64, 7)
-        if "rank" in form or "alone" in form:
-            assert [np.argsort(-row, kind="stable")[: (row > 0).sum()].tolist() for row in found.toarray()] == [
-                [label for label, _ in row] for row in SCORED
-            ]
-        else:
-            exact = np.float32 if "pair of" in form or form.startswith("npz of") else np.float64  # as SCORES are
-            assert found.toarray().astype(exact).tolist() == matrix().toarray().astype(exact).tolist()
+def make(content):
+    return content() if callable(content) else write("x", content)
 
 
-@pytest.mark.parametrize("form", ["dense npy", "scores alone"])
-def test_dense_scores_rank_every_label(form):
-    values = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
-    name = "x.npy" if form == "dense npy" else "x-scores.npy"
-    same_numbers(scored(preds=saved(name, values.astype(np.float32))))
-    found = xmceval.read(saved(name, values), kind="scores")
-    assert (found.nnz, found.toarray().tolist()) == (7, matrix().toarray().tolist())
+def check_read(form, which, path, options):
+    read = xmceval.read(path, kind="truth" if which == "truth" else "scores", **{"n_labels": 5, **options})
+    if which == "truth":
+        assert read.toarray().tolist() == TRUE.tolist()
+        return
+    assert (type(read), read.dtype, read.nnz) == (sp.csr_array, np.float64, 7)
+    if "rank" in form or "labels alone" in form:
+        assert [np.argsort(-row, kind="stable")[: (row > 0).sum()].tolist() for row in read.toarray()] == BEST
+    else:
+        exact = np.float32 if " of " in form else np.float64  # as SCORES are
+        assert read.toarray()[:4].astype(exact).tolist() == matrix().toarray().astype(exact).tolist()
 
 
-def zstd(content):
-    return pytest.importorskip("zstandard").ZstdCompressor().compress(content)
+@pytest.mark.parametrize("form", FORMS | SPACED)
+def test_every_form_is_read_exactly_and_scores_the_same_in_every_way(form, monkeypatch):
+    which, content, options = (FORMS | SPACED)[form]
+    path, expected = make(content), plain()
+    is_pair = not Path(path).exists()
+    for other in (path,) if is_pair else (path, write("x.gz", gzip.compress(Path(path).read_bytes()))):
+        result = scored(**{which: other}, **options)
+        same_numbers(result, expected)
+        assert not any("newline" in warning for warning in result.warnings)
+        check_read(form, which, other, options)
+    if not is_pair:
+        monkeypatch.setattr(sys, "stdin", Stdin(Path(path).read_bytes()))
+        same_numbers(scored(**{which: "-"}, **options), expected)
+    for size in (1, 7, 8, 13, 64):
+        read_in_pieces(monkeypatch, text=size, entries=size, rows=2)
+        same_numbers(scored(**{which: path}, **options, threads=1 + size % 2), expected)
 
 
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd}
-
-
-@pytest.mark.parametrize("packer", PACKERS)
-@pytest.mark.parametrize("what", ["text", "npz CSR", "npz CSC", "npz COO", "npy indicator", "two members"])
-def test_compression_is_recognised_by_content(packer, what):
-    pack = PACKERS[packer]
-    if what == "two members":
-        truth, preds = (pack(text[:9].encode()) + pack(text[9:].encode()) for text in (TRUTH, PREDS))
-        return same_numbers(scored(write("a", truth), write(f"b.{packer}", preds)))
-    if what == "text":
-        return same_numbers(scored(write("a", pack(TRUTH.encode())), write("b", pack(PREDS.encode()))))
-    make, _ = TRUTHS[what]
-    return same_numbers(scored(write(f"a.{packer}", pack(Path(make()).read_bytes()))))
-
-
-@pytest.mark.parametrize("packer", PACKERS)
-def test_a_compressed_file_that_is_truncated_is_refused(packer):
-    whole = PACKERS[packer](PREDS.encode() * 2000)
-    with pytest.raises(xmceval.DataError, match="damaged or truncated"):
-        scored(preds=write("b", whole[: len(whole) - 9]))
-
-
-@pytest.mark.parametrize("packer", ["plain", *PACKERS])
-@pytest.mark.parametrize("which", ["truth", "preds"])
-def test_standard_input_is_read_whatever_packs_it(packer, which, monkeypatch):
-    pack = PACKERS.get(packer, bytes)
-    monkeypatch.setattr(sys, "stdin", Stdin(pack((TRUTH if which == "truth" else PREDS).encode())))
-    same_numbers(scored(**{which: "-"}))
+@pytest.mark.parametrize("name", ["r", "r-labels.npy", "r-scores.npy"])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_pair_is_named_by_either_file_or_its_stem(name, ending):
+    for part, array in (("labels", LABELS), ("scores", SCORES)):
+        content = Path(saved(f"r-{part}.npy", array)).read_bytes()
+        if ending:
+            write(f"r-{part}.npy.gz", gzip.compress(content))
+    same_numbers(scored("t.txt", name + (ending if name != "r" else "")), scored("t.txt", (LABELS, SCORES)))
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_entries_of_one_extra_column_are_dropped_and_counted(form):
     wide = np.hstack([matrix().toarray(), [[0.7], [0], [0.3], [0]]])
-    result = scored(preds=npz("x.npz", wide, form))
+    result = scored(preds=npz(wide, form))
     same_numbers(result)
     assert "x.npz: dropped 2 entries in extra column 5, beyond the 5 labels" in result.warnings
-    refused("7 columns", preds=npz("y.npz", np.hstack([wide, wide[:, :1]]), form))
-    refused("n_labels is 5, but t.npz has 6 labels", truth=npz("t.npz", (wide > 0).astype(int), form), n_labels=5)
-
-
-def test_trec_runs_are_joined_to_qrels():
-    result = xmceval.score(write("q", QRELS), write("r", RUN), k=[1, 2], metrics=["P", "RR"])
-    assert (result["P@1"], result["P@2"], result["RR@2"]) == (0.5, 0.5, 0.75)  # of equal scores d2 goes before d1
-
-
-def test_queries_of_a_run_that_were_not_judged_are_counted():
-    result = xmceval.score(write("q", QRELS), write("r", RUN + "q7 Q0 d1 1 1 me\n"), k=1, metrics=["P"])
-    assert "r: ignored 1 query not in q, such as 'q7' (1 line)" in result.warnings
+    refused("7 columns", preds=npz(np.hstack([wide, wide[:, :1]]), form))
+    refused("n_labels is 5, but t.npz has 6 labels", truth=npz((wide > 0).astype(int), form, "t.npz"), n_labels=5)
 
 
 def refused(message, truth="t.txt", preds="p.txt", **options):
@@ -293,88 +248,92 @@ def test_objects_that_are_not_strings_are_refused_and_not_run(value):
     assert not Path("harmed").exists()
 
 
+def test_missing_last_newline_is_read_with_a_warning():
+    result = scored(write("t.txt", TRUTH[:-1]), write("p.txt", PREDS[:-1]))
+    same_numbers(result)
+    for name in ("t.txt", "p.txt"):
+        assert f"{name}: the last line has no newline; it was read (is the file truncated?)" in result.warnings
+
+
+def test_numbers_are_read_one_per_line_or_from_npy():
+    def weighted(weights):
+        return xmceval.score(np.eye(3), np.eye(3)[[0, 2, 1]], metrics="P", k=1, sample_weight=weights)["P@1"]
+
+    saved("n.npy", np.array([1, 2, 3]))
+    for name in (write("n.txt", "\ufeff1\n2.0\r\n3e0\n\n"), write("n.gz", gzip.compress(b"1\n2\n3")), "n.npy"):
+        assert weighted(name) == weighted([1, 2, 3]) == 1 / 6
+    for name, message in {
+        write("a", "1\nx\n"): "a:2: expected one number per line, found 'x'",
+        write("b", "1\n\n2\n"): "b:2: expected one number per line, found ''",
+        write("c", "1 2\n"): "c:1: expected one number per line, found '1 2'",
+        saved("n.npy", np.eye(2)): "n.npy: expected numbers in one dimension, got shape (2, 2) of float64",
+    }.items():
+        with pytest.raises(xmceval.DataError) as caught:
+            weighted(name)
+        assert str(caught.value) == message
+
+
+# What a file is said to be
+
+
+@pytest.mark.parametrize("form", ["pairs", "ranked names", "npz", "npz CSC", "npy of floats"])
 @pytest.mark.parametrize(
-    ("message", "content"),
+    "name", ["names.txt", "held in memory.txt", "copied to a temporary file; ranked by their order"]
+)
+def test_only_rows_that_are_held_in_memory_are_said_to_be(form, name):
+    described = scored(preds=make(PREDICTIONS[form][0]), labels=write(name, lines(ONE_WORD))).inputs[1]
+    facts = described.replace(f"label names from {name}", "").partition("; ")[0]
+    assert ("held in memory" in facts) == (form == "npz CSC")
+    assert "copied" not in facts
+
+
+def test_names_that_are_held_are_not_rows_that_are_held():
+    save_pair(np.array([["a", "b"], ["b", "a"]], dtype=object), np.array([[0.9, 0.1], [0.8, 0.2]]))
+    truth, scores = scored(write("t", "a b\nb\n"), "m", labels=write("held in memory.txt", "a\nb\n")).inputs
+    assert truth.startswith("t: text, lists of label names, no header, label names from held in memory.txt; rows")
+    assert scores.startswith("m: npy pair, label names and scores, names held in memory; rows by")
+
+
+def test_a_list_is_described_as_ranked_only_where_it_is_predictions():
+    write("x", "0 1\n1\n")
+    facts, how = "x: text, lists of label ids, no header", "; rows by position, labels by number"
+    assert scored("x", "x").inputs == (facts + how, f"{facts}; ranked by their order, best first{how}")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "role"),
     [
-        (r"x:2: 'purple' is not in words\.txt, which has 5 label names", "blue\nblue purple\n\n\n"),
-        (r"x:1: expected rows of idx:value such as .* found 'purple' \(hint: pass labels=", "purple\n"),
-        (r'x:1: expected an object with a list "data"', '{"target_ind": [1]}\n'),
-        (r"x:2: expected one JSON object per line", '{"data": []}\n{"data": [}\n'),
-        (r"x:1: 'pink' is a name, not a label id", '{"data": [["pink", 1]]}\n'),
-        (r"x:1: expected a number in", '{"data": [[1, "2"]]}\n'),
-        (r"x:3: expected label ids separated by single commas, found", "1,2\n1\n1,,2\n3\n"),
-        (r"x:1: expected rows of idx:value", "1 x\t2 0.5\n\n\n\n"),
+        (PREDS, None, "scores"),
+        (TRUTH, "truth", "truth"),
+        (LEGACY, None, "truth"),
+        ('{"target_ind": [1]}\n', None, "truth"),
+        ('{"data": [[1, 0.5]]}\n', None, "scores"),
+        (QRELS, None, "truth"),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_place(message, content):
-    options = {"labels": "words.txt"} if "words" in message else {}
-    refused(message, preds=write("x", content), **options)
+def test_a_file_is_opened_as_what_it_can_be(text, kind, role):
+    assert xmceval.inspect(write("x", text), kind=kind).files[0].kind == role
 
 
-def test_names_without_a_list_of_names_ask_for_one():
-    save_pair(np.array([["a", "b"]] * 4))
-    refused("hint: pass labels=", preds="m")
+def test_a_run_is_joined_to_judgments():
+    rows = rows_in(write("r", RUN), truth=write("q", QRELS))
+    assert [[label for label, _ in row] for row in rows] == [[0, 1], [3, 2]]  # d9 was not judged
+    result = xmceval.score("q", write("r", RUN + "q7 Q0 d1 1 1 me\n"), k=[1, 2], metrics=["P", "RR"])
+    assert (result["P@1"], result["P@2"], result["RR@2"]) == (0.5, 0.5, 0.75)  # of equal scores d2 goes before d1
+    assert "r: ignored 1 query not in q, such as 'q7' (1 line)" in result.warnings
 
 
-def test_faults_are_reported_together_one_line_per_kind():
-    rows = [f"{i}:x" if i % 2 else f"{i}:0.5 {i}:0.5" for i in range(12)]
-    preds = write("x", "14 20\n0:1\n" + lines(rows) + "0:1\n")
-    with pytest.raises(xmceval.DataError) as caught:
-        xmceval.score(write("y", "14 20\n" + "0:1\n" * 14), preds, k=1, metrics=["P"])
-    hint = "pass duplicates='max' to count its largest value"
-    assert str(caught.value).split("\n") == [
-        f"x:3: label 0 appears twice in this row; a label has one score (6 such rows; hint: {hint})",
-        "x:4: expected a number after the colon, found '1:x' (6 such rows)",
-    ]
-    assert caught.value.hint == pickle.loads(pickle.dumps(caught.value)).hint == hint
-
-
-def test_strict_makes_doubts_errors(run):
-    assert run("score", "t.txt", "p.txt", "-k", "1")[0] == 0
-    code, out, err = run("score", "t.txt", "p.txt", "-k", "1", "--strict")
-    assert (code, out) == (1, "")
-    assert "with --strict doubts are errors" in err
-
-
-def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
-    names, preds = write("n", "4\n3\n2\n1\n0\n"), write("y", "2 0\n2\n\n3\n")
-    result = scored(write("x", "1 2\n0\n\n3\n"), preds, labels=names)
-    assert "x: its words were read as names in n, not as label ids" in result.warnings
-    refused(
-        r"^p.txt: has numbers, and the names in n are numbers in another order: are these names too, as in x,",
-        truth="x",
-        labels=names,
-    )
-
-
-def test_the_first_line_of_a_list_is_a_row_unless_it_counts_the_lines():
-    result = xmceval.score(write("x", "3 1 2\n0\n"), write("y", "1 0\n0\n"), k=1, metrics=["P"])
-    assert result["P@1"] == 1
-
-
-CHUNKED = {**{f"truth: {form}": ("truth", *each) for form, each in TRUTHS.items()}}
-CHUNKED |= {f"preds: {form}": ("preds", *each) for form, each in PREDICTIONS.items()}
-
-
-@pytest.mark.parametrize("form", CHUNKED)
-@pytest.mark.parametrize("size", [1, 7, 64])
-def test_the_size_of_chunks_changes_nothing(form, size, monkeypatch):
-    which, make, options = CHUNKED[form]
-    made = make()
-    expected = plain()
-    read_in_pieces(monkeypatch, text=size, entries=size, rows=2)
-    same_numbers(scored(**{which: made}, **options), expected)
+def test_no_signature_hides_another():
+    assert not [(a, b) for a in SIGNED for b in SIGNED if a is not b and a.startswith(b)]
 
 
 @pytest.mark.skipif(REAL is None, reason="XMCEVAL_REALDATA names no folder")
 def test_files_of_attentionxml_are_scored_untouched():
     folder = Path(REAL or "") / "eurlex_attentionxml"
-    own = xmceval.score(
-        folder / "EUR-Lex_test_labels.txt", folder / "AttentionXML-EUR-Lex-Tree-0", labels=folder / "labels.txt"
-    )
+    labels = folder / "labels.txt"
     converted = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "attentionxml_tree0.txt.gz")
-    assert own.estimates == converted.estimates
-    joined = xmceval.score(
-        folder / "tst_X_Y.txt.gz", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", labels=folder / "labels.txt"
-    )
-    assert joined.estimates == converted.estimates
+    for truth, scores in (
+        ("EUR-Lex_test_labels.txt", "AttentionXML-EUR-Lex-Tree-0"),
+        ("tst_X_Y.txt.gz", "AttentionXML-EUR-Lex-Tree-0-labels.npy"),
+    ):
+        assert xmceval.score(folder / truth, folder / scores, labels=labels).estimates == converted.estimates

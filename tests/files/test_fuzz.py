@@ -18,7 +18,7 @@ from support.pieces import read_in_pieces
 import xmceval
 
 EXAMPLES = int(os.environ.get("XMCEVAL_FUZZ", "25"))
-FORMS = test_formats.CHUNKED
+FORMS = test_formats.FORMS
 INSERTED = [b"\n", b" ", b":", b"#", b"1e9", b"-1", b"\r\n", b"9" * 20, b"nan", b"\t", b",", b"\0", b"\xff\xfe", b'"']
 INSERTED += [b"\xef\xbb\xbf"]
 budget = settings(
@@ -38,13 +38,10 @@ def samples(tmp_path_factory):
     os.chdir(folder)
     made = {}
     try:
-        test_formats.write("names.txt", "\n".join(test_formats.NAMES) + "\n")
-        test_formats.write("words.txt", "\n".join(test_formats.ONE_WORD) + "\n")
-        for form, (which, make, options) in FORMS.items():
-            try:
-                path = make()
-            except pytest.skip.Exception:  # it needs a package that is not installed
-                continue
+        test_formats.write("names.txt", test_formats.lines(test_formats.NAMES))
+        test_formats.write("words.txt", test_formats.lines(test_formats.ONE_WORD))
+        for form, (which, file, options) in FORMS.items():
+            path = test_formats.make(file)
             is_pair = not Path(path).exists()
             content = Path(f"{path}-labels.npy" if is_pair else path).read_bytes()
             scores = Path("m-scores.npy") if is_pair and "alone" not in form else None
@@ -117,8 +114,6 @@ def test_damaged_files_of_the_ranking_field_are_joined_or_refused(form, tmp_path
 @pytest.mark.parametrize("form", FORMS)
 def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
     folder, made = samples
-    if form not in made:
-        pytest.skip("needs a package that is not installed")
     which, content, scores, names, is_pair = made[form]
 
     @budget

@@ -1,5 +1,6 @@
 """Text that could be read in two ways, or is written as elsewhere, is never read wrongly in silence."""
 
+import pickle
 import re
 import shlex
 import subprocess
@@ -8,34 +9,41 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
-from support.files import LEGACY, PREDS, TRUTH, body, rows_in, same_numbers, scored, write
-from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401 - a fixture for all tests
+from support.files import LEGACY, PREDS, TRUTH, rows_in, same_numbers, scored, write
+from support.pieces import read_in_pieces
+from test_formats import ROWS, _in_a_folder, join, lines, refused  # noqa: F401 - a fixture for all tests
 
 import xmceval
 
-NUMBERS = "4\n3\n2\n1\n0\n"
+BACKWARDS = range(4, -1, -1)
 
 
-@pytest.mark.parametrize("join", [" ", ",", "\t"])
-def test_names_that_are_numbers_are_never_read_as_ids(join):
-    truth = lines(join.join(str(4 - i) for i in row) for row in ROWS)
+@pytest.mark.parametrize("between", [" ", ",", "\t"])
+def test_names_that_are_numbers_are_never_read_as_ids(between):
+    truth = join(ROWS, between, names=BACKWARDS)
     refused(
         "^p.txt: has numbers, and the names in n are numbers in another order",
         truth=write("x", truth),
-        labels=write("n", NUMBERS),
+        labels=write("n", lines(BACKWARDS)),
     )
-    Path("named").write_text(
-        re.sub(r"([0-9]):", lambda each: f"__label__{4 - int(each[1])} ", Path("p.txt").read_text().partition("\n")[2])
-    )
+    write("named", re.sub(r"([0-9]):", lambda label: f"__label__{4 - int(label[1])} ", PREDS.partition("\n")[2]))
     same_numbers(scored("x", "named", labels="n"))
     message = r"^x:4: '7' is not in n, which has 5 label names \(hint: leave labels out if these are label ids\)$"
-    refused(message, truth=write("x", truth.replace(f"1{join}0", f"1{join}7")), labels="n")
+    refused(message, truth=write("x", truth.replace(f"1{between}0", f"1{between}7")), labels="n")
+    best = write("x", lines([between.join("43"), between.join("32"), "1", between.join("07")]))
+    refused(message, truth="named", preds=best, labels="n")
+
+
+def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
+    names, preds = write("n", lines(BACKWARDS)), write("y", "2 0\n2\n\n3\n")
+    result = scored(write("x", "1 2\n0\n\n3\n"), preds, labels=names)
+    assert "x: its words were read as names in n, not as label ids" in result.warnings
     refused(
-        message,
-        truth="named",
-        preds=write("x", lines([join.join("43"), join.join("32"), "1", join.join("07")])),
-        labels="n",
+        r"^p.txt: has numbers, and the names in n are numbers in another order: are these names too, as in x,",
+        truth="x",
+        labels=names,
     )
 
 
@@ -43,19 +51,37 @@ def test_numbers_beside_other_names_are_names():
     write("n", b"0\nfoo\nb\xffr\n3\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = xmceval.read(write("x", b"0 3\nfoo b\xffr\n"), labels="n", kind="truth")
-    assert found.toarray().tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
+        matrix = xmceval.read(write("x", b"0 3\nfoo b\xffr\n"), labels="n", kind="truth")
+    assert matrix.toarray().tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
     write("x", b"0 3\n\xfe\n")
     refused(r"^x:2: .*xfe' is not in n", truth="x", labels="n")
 
 
-def test_lists_of_ids_beside_other_names_are_read_as_ids():
-    same_numbers(scored(write("x", named("01234", ROWS, ",")), labels="words.txt"))
+def test_ids_before_a_text_are_no_names():
+    write("n", "girls\n1\nred shoes\n")
+    rows = rows_in(write("x", "0,2\tgirls ballet\n1\tgirls\n0\tred\n"), "truth", labels="n")
+    assert rows == [[(0, 1), (2, 1)], [(1, 1)], [(0, 1)]]
 
 
-def test_fasttext_ranks_are_labels_only():
-    truth, preds = write("y", "1002 5\n" + "0:1\n" * 1002), write("x", "__label__0\n" * 1001 + "__label__1 0.5\n")
-    refused("x:1002: expected only __label__name.* found '0.5'", truth, preds)
+@pytest.mark.parametrize("first", ["#new red", "# made by me", "#"])
+@pytest.mark.parametrize("is_truth", [True, False])
+def test_a_first_row_that_begins_with_a_hash_is_a_row_of_names(first, is_truth):
+    write("n", "#green\nred\n#blue\n")
+    rows, wrong = write("t", "#green red\nred\n#blue\n"), write("x", f"{first}\nred\n#blue\n")
+    refused(rf"^x:1: '{first.split()[0]}' is not in n", *((wrong, rows) if is_truth else (rows, wrong)), labels="n")
+    for text in ("#green red\nred\n#blue\n", "# 3, 3\n#green red\nred\n#blue\n"):
+        assert scored(rows, write("x", text), labels="n")["P@1"] == 1
+
+
+@pytest.mark.parametrize("names", [["w0", "w1", "w2"], ["25", "15", "05"], ["#0", "#1", "#2"], ["1", "x1", "x2"]])
+@pytest.mark.parametrize("between", [" ", "\t"])
+def test_renaming_labels_changes_no_value(names, between):
+    write("n", lines(names))
+    truth, preds = (
+        write(f"x{i}", join(rows, between, names=names)) for i, rows in enumerate([[[0, 1], [2, 0]], [[0, 2], [1, 0]]])
+    )
+    result = xmceval.score(truth, preds, labels="n", metrics="P,AP", k=2)
+    assert (result["P@2"], result["AP@2"]) == (0.5, 0.375)
 
 
 ODD_SCORES = {
@@ -70,11 +96,11 @@ ODD_SCORES = {
 
 @pytest.mark.parametrize("form", ODD_SCORES)
 def test_percent_signs_and_decimal_commas_are_refused_once(form):
-    content, place, found, hint = ODD_SCORES[form]
+    content, place, score, hint = ODD_SCORES[form]
     with pytest.raises(xmceval.DataError) as caught:
         scored(preds=write("p.txt", content))
     [message] = str(caught.value).split("\n")
-    assert message.startswith(f"{place}: expected a number as the score, found '{found}'; ")
+    assert message.startswith(f"{place}: expected a number as the score, found '{score}'; ")
     assert hint in message
 
 
@@ -93,9 +119,8 @@ COMMAS = {  # predictions with decimal commas, whose best label is true in each 
 def test_the_command_for_decimal_commas_leaves_other_commas(form):
     if form.startswith(("CSV", "TSV")):
         pytest.importorskip("pyarrow")
-    truth, preds = {"0": {"5": 1}, "1": {"7": 1}}, write("p", COMMAS[form])
-    if form in {"pairs", "omikuji", "JSON lines"}:
-        truth = write("t", "2 9\n5:1\n7:1\n")
+    by_label, preds = form in {"pairs", "omikuji", "JSON lines"}, write("p", COMMAS[form])
+    truth = write("t", "2 9\n5:1\n7:1\n") if by_label else {"0": {"5": 1}, "1": {"7": 1}}
     with pytest.raises(xmceval.DataError, match="decimal commas are not read") as caught:
         xmceval.score(truth, preds, metrics="P", k=1)
     command = re.search("sed -E '[^']+'", str(caught.value))[0]
@@ -105,54 +130,22 @@ def test_the_command_for_decimal_commas_leaves_other_commas(form):
     assert xmceval.score(truth, write("q", written), metrics="P", k=1)["P@1"] == 1
 
 
-GLUED = {  # a hash within a word: which file has it, where, and what is expected there
-    "a score": ("p", PREDS.replace("0:0.9", "0:0.463#8"), "x:2: expected a number after the colon, found '0:0.463#8'"),
-    "a value of truth": ("t", TRUTH.replace("1:1", "1:1#"), "x:3: expected a number after the colon, found '1:1#'"),
-    "a label": ("p", PREDS.replace("3:1", "3#:1"), "x:4: expected a label id before the colon, found '3#:1'"),
-    "a header": ("p", PREDS.replace("4 5", "4 5#"), "x:1: expected idx:value, found '4'"),
-    "an id": ("p", "0 1\n1 2\n3#4\n4 3\n", "x:3: expected label ids separated by single commas, found '3#4'"),
-    "the first id": ("t", "0#2\n1\n\n3 4\n", "x:1: expected rows of idx:value such as .* found '0#2'"),
-    "omikuji": (
-        "p",
-        "0 0.9\t1 0.8\n1 0.5\t2 0.1\n3 1#\n4 0.5\n",
-        "x:3: expected tab-separated 'label score', with a number as score, found '3 1#'",
-    ),
-    "labels": ("t", "0,2#1 3:1\n1 1:1\n 2:1\n3,4 1:1\n", "x:1: expected label ids separated by.* found '0,2#1'"),
-}
+# Headers
 
 
-@pytest.mark.parametrize("form", GLUED)
-def test_a_hash_within_a_word_is_an_error_and_no_comment(form):
-    role, content, message = GLUED[form]
-    files = {"truth": write("t.txt", TRUTH), "preds": write("p.txt", PREDS)}
-    refused(f"^{message}", **files | {"truth" if role == "t" else "preds": write("x", content)})
-
-
-def test_a_hash_within_a_number_of_a_filter_is_an_error():
-    for line in ("0 1#2", "0#1 2", "0 #1", "0 1 2"):
-        filtered = write("f", f"# row label\n0 1\n{line}\n0 2 # a comment\n")
-        found = line.partition(" #")[0]
-        refused(f"^f:3: expected 'row label', two whole numbers of at least 0, found '{found}'", filter=filtered)
-    assert scored(filter=write("f", "# row label\n0 1\n\n  # two\n0 2 # a comment\n")).filtered.removed == 1
-
-
-@pytest.mark.parametrize("size", [1, 40])
-def test_a_comment_may_follow_a_blank_wherever_a_word_may(size):
-    lines = PREDS.splitlines()
-    body = [f"{line} # {'x' * size} 9:9#9" if i % 2 else f"{line}\t#{i}" for i, line in enumerate(lines)]
-    same_numbers(scored(preds=write("x", "\n".join(["# one", *body, "#"]) + "\n")))
-
-
-LOST = "is the newline after the header missing?"
+def test_a_header_is_distinguished_from_a_row():
+    assert len(rows_in(write("t.txt", "0,1,2 0:1\n1 1:1\n"), "truth")) == 2
+    assert xmceval.score(write("x", "3 1 2\n0\n"), write("y", "1 0\n0\n"), k=1, metrics=["P"])["P@1"] == 1
 
 
 def test_a_header_whose_newline_is_lost_is_doubted():
     lost = TRUTH.replace("4 5\n", "4 5", 1)
     assert lost.startswith("4 50:1 2:1\n1:1\n")
+    doubt = "is the newline after the header missing?"
     with pytest.warns(xmceval.XmcevalWarning) as caught:
         scored(write("x", lost), labels=None, n_labels=None)
-    assert [str(each.message) for each in caught if LOST in str(each.message)] == [
-        f"x:1: only this one of the first 3 rows begins with a label, '4 50:1 2:1'; {LOST}"
+    assert [str(each.message) for each in caught if doubt in str(each.message)] == [
+        f"x:1: only this one of the first 3 rows begins with a label, '4 50:1 2:1'; {doubt}"
     ]
 
 
@@ -165,41 +158,10 @@ def test_rows_of_labels_and_features_are_not_doubted(truth):
         assert xmceval.read(write("x", truth), kind="truth").nnz
 
 
-def test_fasttext_scores_are_told_of_a_last_label_without_one():
-    refused("p.txt:1: .*; the last label has no score", preds=write("p.txt", "__label__0 0.9 __label__1\n\n\n\n"))
-
-
 def test_a_header_with_an_empty_name_is_no_header_of_other_columns():
-    content = "query,,score\n0,1,0.5\n1,2,0.5\n"
     with pytest.raises(xmceval.DataError) as caught:
-        scored(preds=write("x", content))
+        scored(preds=write("x", "query,,score\n0,1,0.5\n1,2,0.5\n"))
     assert "the header is" not in str(caught.value)
-
-
-@pytest.mark.parametrize("first", ["#new red", "# made by me", "#"])
-@pytest.mark.parametrize("is_truth", [True, False])
-def test_a_first_row_that_begins_with_a_hash_is_a_row_of_names(first, is_truth):
-    write("n", "#green\nred\n#blue\n")
-    rows, wrong = write("t", "#green red\nred\n#blue\n"), write("x", f"{first}\nred\n#blue\n")
-    refused(rf"^x:1: '{first.split()[0]}' is not in n", *((wrong, rows) if is_truth else (rows, wrong)), labels="n")
-    for text in ("#green red\nred\n#blue\n", "# 3, 3\n#green red\nred\n#blue\n"):
-        assert scored(rows, write("x", text), labels="n")["P@1"] == 1
-
-
-@pytest.mark.parametrize(
-    ("truth", "preds"),
-    [
-        (LEGACY.replace("0,2", "0, 2").replace("3,4", "3 ,\t4"), PREDS),
-        ("0, 2 0:1 2:1\n1 1:3\n 0:1\n3 , 4 2:2\n", body(PREDS)),
-        ("0, 2\n1\n\n3, 4\n", body(PREDS)),
-    ],
-)
-def test_labels_may_have_blanks_beside_their_commas(truth, preds):
-    same_numbers(scored(write("x", truth), write("y", preds), n_labels=5))
-
-
-def test_a_comma_before_features_is_an_error():
-    refused("^x:2: expected label ids separated by single commas", write("x", LEGACY.replace("0,2 ", "0,2, ")))
 
 
 @pytest.mark.parametrize(
@@ -210,14 +172,9 @@ def test_rows_for_which_fasttext_predicts_nothing_are_empty(preds):
     assert (result["P@1"], result.counts.n_predictions) == (0.5, preds.count("__label"))
 
 
-def test_ids_and_labels_of_kaggle_are_refused_with_what_to_do():
-    kaggle = write("x", "Id,Predicted\n1,2 0\n2,0 1\n3,\n")
-    refused(r"^x:1: 'Id,Predicted' is above lines of an id and labels; .*hint: sort the lines of both files", kaggle)
-
-
-@pytest.mark.parametrize("lines", ["3,3\n4,4\n3,5\n3,3\n", "3,3\n4,4\n5,2\n2,2\n"], ids=["repeated", "named"])
-def test_true_and_predicted_labels_in_one_file_are_split(lines):
-    path = write("both labels.csv", f"y_true,y_pred\n{lines}")
+@pytest.mark.parametrize("content", ["3,3\n4,4\n3,5\n3,3\n", "3,3\n4,4\n5,2\n2,2\n"], ids=["repeated", "named"])
+def test_true_and_predicted_labels_in_one_file_are_split(content):
+    path = write("both labels.csv", f"y_true,y_pred\n{content}")
     with pytest.raises(xmceval.DataError, match="'y_true' is no id of rows: are they the true and the pred") as caught:
         xmceval.score(path, path, metrics="P", k=1)
     for line in re.findall(r"tail .*? > \w+\.txt", str(caught.value)):
@@ -249,42 +206,136 @@ def test_a_matrix_as_text_is_not_read_as_lists(case, which, duplicates):
         assert scored(**{which: write("x", content)}, duplicates=duplicates)
 
 
-@pytest.mark.parametrize("names", [["w0", "w1", "w2"], ["25", "15", "05"], ["#0", "#1", "#2"], ["1", "x1", "x2"]])
-@pytest.mark.parametrize("join", [" ", "\t"])
-def test_renaming_labels_changes_no_value(names, join):
-    write("n", lines(names))
-    truth, preds = ([join.join(names[i] for i in row) for row in rows] for rows in ([[0, 1], [2, 0]], [[0, 2], [1, 0]]))
-    result = xmceval.score(write("t", lines(truth)), write("p", lines(preds)), labels="n", metrics="P,AP", k=2)
-    assert (result["P@2"], result["AP@2"]) == (0.5, 0.375)
-
-
-def test_ids_before_a_text_are_no_names():
-    write("n", "girls\n1\nred shoes\n")
-    assert rows_in(write("x", "0,2\tgirls ballet\n1\tgirls\n0\tred\n"), "truth", labels="n") == [
-        [(0, 1), (2, 1)],
-        [(1, 1)],
-        [(0, 1)],
-    ]
-
-
 IDS = [str(label) for label in range(3000)]
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        *(separator.join(IDS) for separator in (",", ", ", " ,", " , ", " ")),
-        ",".join(IDS) + " 5",
-        ",".join(IDS) + "\ttext",
-        ",".join(IDS) + " x:5",
+        *(between.join(IDS) for between in (",", ", ", " ,", " , ", " ")),
+        *(",".join(IDS) + end for end in (" 5", "\ttext", " x:5")),
         "\t\t".join(f"{label} 0.5" for label in IDS) + "\tx",
     ],
 )
-def test_a_long_row_of_any_form_is_recognised_or_refused_at_once(tmp_path, row):
+def test_a_long_row_of_any_form_is_recognised_or_refused_at_once(row):
     """A pattern that could match in several ways took twice the time for each further comma."""
-    path = tmp_path / "rows.txt"
-    path.write_text(f"{row}\n1,2\n3\n")
+    write("x", f"{row}\n1,2\n3\n")
     start = time.process_time()
     with suppress(xmceval.DataError):
-        assert xmceval.read(path, kind="truth").shape[0] == 3
+        assert xmceval.read("x", kind="truth").shape[0] == 3
     assert time.process_time() - start < 5
+
+
+# Lines
+
+
+def long_files(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    truth = [" ".join(f"{label}:1" for label in sorted(rng.choice(50, 3, False))) for _ in range(n_rows)]
+    preds = [" ".join(f"{label}:{rng.random():.6f}" for label in rng.permutation(50)[:8]) for _ in range(n_rows)]
+    return truth, preds
+
+
+def test_long_rows_and_pieces_of_either_file_stay_in_step(monkeypatch):
+    truth, preds = long_files(300, 3)
+    preds[100] = "# a comment that is longer than any piece: " + "x" * 500 + "\n" + preds[100]
+    expected = scored(write("t.txt", lines(["300 50", *truth])), write("p.txt", lines(preds)))
+    for size in (8, 100, 977, 5000):
+        read_in_pieces(monkeypatch, text=size)
+        same_numbers(scored(), expected)
+
+
+@pytest.mark.parametrize("head", ["", "90 50\n", "# one\n# two\n90 50\n", "\ufeff90 50\n", "\ufeff"])
+@pytest.mark.parametrize("row", [0, 1, pytest.param(45, marks=pytest.mark.thorough), 89])
+@pytest.mark.parametrize("size", [64, 900, pytest.param(1 << 20, marks=pytest.mark.thorough)])
+def test_line_of_a_fault_is_right(head, row, size, monkeypatch):
+    truth, preds = long_files(90, 5)
+    preds.insert(row, "# a comment, then a blank row and a fault" if row else preds[row])
+    preds[row + (row > 0)] += " 99:1"
+    rows = (head + "\n".join(preds[: 90 + (row > 0)])).split("\n")
+    expected = next(number for number, line in enumerate(rows, 1) if "99:1" in line)
+    write("t.txt", lines(["90 50", *truth]))
+    read_in_pieces(monkeypatch, text=size)
+    for threads in (1, 2):
+        refused(
+            rf"^p\.txt:{expected}: label 99 is outside 0\.\.49 ", preds=write("p.txt", lines(rows)), threads=threads
+        )
+
+
+def test_line_is_right_in_the_second_megabyte():
+    preds = ["1:0.123456 2:0.5 3:0.25"] * 60_000
+    preds[57_000] = "1:0.5 2:x"
+    truth = write("t.txt", lines(["60000 5", *["1:1"] * 60_000]))
+    message = "p.txt:57002: expected a number after the colon, found '2:x'"
+    refused(f"^{re.escape(message)}$", truth, write("p.txt", lines(["60000 5", *preds])))
+
+
+def test_faults_are_reported_together_one_line_per_kind():
+    rows = [f"{i}:x" if i % 2 else f"{i}:0.5 {i}:0.5" for i in range(12)]
+    preds = write("x", "14 20\n0:1\n" + lines(rows) + "0:1\n")
+    with pytest.raises(xmceval.DataError) as caught:
+        xmceval.score(write("y", "14 20\n" + "0:1\n" * 14), preds, k=1, metrics=["P"])
+    hint = "pass duplicates='max' to count its largest value"
+    assert str(caught.value).split("\n") == [
+        f"x:3: label 0 appears twice in this row; a label has one score (6 such rows; hint: {hint})",
+        "x:4: expected a number after the colon, found '1:x' (6 such rows)",
+    ]
+    assert caught.value.hint == pickle.loads(pickle.dumps(caught.value)).hint == hint
+
+
+# Which files there are
+
+
+@pytest.fixture
+def home(tmp_path):
+    write("t.txt", "2 3\n0:1\n1:1\n")
+    write("p.txt", "2 3\n0:.5\n1:.5\n")
+    write("broken.txt", "2 3\nx:1\n1:1\n")
+    (tmp_path / "folder").mkdir()
+
+
+@pytest.mark.usefixtures("home")
+def test_every_missing_file_is_reported_at_once_before_the_first_is_read(run):
+    missing = ["p1.txt: no such file", "train.txt: no such file", "folder: is a directory; expected a file"]
+    for call, message in (
+        (lambda: xmceval.score("t.txt", "p1.txt", train="train.txt", sample_weight="folder"), missing),
+        (lambda: xmceval.inspect(["broken.txt", "p1.txt"], train="train.txt"), missing[:2]),
+    ):
+        with pytest.raises(xmceval.DataError) as caught:
+            call()
+        assert str(caught.value).splitlines() == message
+    for arguments in (["p.txt", "nothing.txt"], ["p.txt", "--sample-weight", "nothing.txt"]):
+        ended = run("score", "broken.txt", *arguments, "--train", "broken.txt")
+        assert ended == (1, "", "Error: nothing.txt: no such file\n")
+
+
+@pytest.mark.usefixtures("home")
+def test_files_that_exist_are_not_refused():
+    np.save("x-labels.npy", np.zeros((2, 1), int))
+    for name in ("x", "x-labels.npy"):
+        assert xmceval.score("t.txt", name, metrics="P", k=1)["P@1"] == 0.5
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("which", ["truth", "scores", "train"])
+def test_names_that_no_file_can_have_are_refused(which):
+    files = {"truth": "t.txt", "scores": "p.txt"} | {which: "a\0b"}
+    with pytest.raises(xmceval.DataError, match="no such file"):
+        xmceval.score(files.pop("truth"), files.pop("scores"), **files)
+
+
+def test_standard_input_can_be_one_of_them():
+    with pytest.raises(xmceval.UsageError, match="can stand for one file only"):
+        xmceval.score("-", "t.txt", train="-")
+
+
+def test_an_unreadable_file_is_reported(monkeypatch):
+    opened = Path.open
+
+    def refuse(path, *args, **options):
+        if path.name == "p.txt":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *args, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    refused("^p.txt: Permission denied$")

@@ -79,22 +79,7 @@ def test_the_command_prints_a_line_for_each_reading(kind):
     assert [value(*pair) for pair in zip(of_truth, of_scores, strict=True)] == [EXPECTED, BY_QUERY][: len(of_truth)]
 
 
-def test_dicts_by_query_are_read():
-    assert value(*(frame.to_dict() for frame in WIDE[TEXT])) == BY_QUERY
-    by_query = [
-        {f"q{i}": {f"d{j}": float(v) for j, v in enumerate(row)} for i, row in enumerate(cells)}
-        for cells in (TRUE, SCORES)
-    ]
-    assert (
-        value(*by_query)
-        == value(*(write(name, json.dumps(table)) for table, name in zip(by_query, "tp", strict=True)))
-        == EXPECTED
-    )
-    many = [{query: {f"d{j}": 1.0 * (j == 3) for j in range(40)} for query in table} for table in by_query]
-    assert value({query: {"d3": 1} for query in many[0]}, many[1]) == 1  # not all are judged
-
-
-def test_runs_of_other_tools_are_read():
+def test_dicts_by_query_and_runs_of_other_tools_are_read():
     class Run:
         def __init__(self, table):
             self.table = table
@@ -106,6 +91,14 @@ def test_runs_of_other_tools_are_read():
             return self.table
 
     truth, scores = (frame.to_dict() for frame in WIDE[TEXT])
-    assert value(Run(truth), Run(scores)) == BY_QUERY
+    assert value(truth, scores) == value(Run(truth), Run(scores)) == BY_QUERY
     write("p.json", json.dumps({"mteb_model_meta": {}, "default": {"test": scores}}))
     assert value(truth, "p.json") == BY_QUERY
+    by_query = [
+        {f"q{i}": {f"d{j}": float(v) for j, v in enumerate(row)} for i, row in enumerate(cells)}
+        for cells in (TRUE, SCORES)
+    ]
+    files = [write(name, json.dumps(table)) for table, name in zip(by_query, "tp", strict=True)]
+    assert value(*by_query) == value(*files) == EXPECTED
+    many = {query: {f"d{j}": 1.0 * (j == 3) for j in range(40)} for query in by_query[0]}
+    assert value({query: {"d3": 1} for query in many}, many) == 1  # not all are judged

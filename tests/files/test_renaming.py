@@ -52,7 +52,14 @@ def as_frames(qrels, run):
     return tuple(pandas.DataFrame(triples(table), columns=["qid", "docno", "score"]) for table in (qrels, run))
 
 
-FORMS = [as_dicts, as_trec, as_beir, as_csv, as_frames]
+def as_parquet(qrels, run):
+    frames = as_frames(qrels, run)
+    for frame, name in zip(frames, "qr", strict=True):
+        frame.sample(frac=1, random_state=1)[["score", "docno", "qid"]].to_parquet(f"{name}.parquet", row_group_size=3)
+    return "q.parquet", "r.parquet"
+
+
+FORMS = [as_dicts, as_trec, as_beir, as_csv, as_frames, as_parquet]
 
 
 @st.composite

@@ -1,13 +1,16 @@
-"""Two columns that could have the scores or the grades: refused with both, and each reading has a line that works."""
+"""Tables with two readings, of scores, grades or numbers of rows: refused, with a line for each reading that works."""
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from support.executors import PicklingExecutor
+from support.pieces import read_in_pieces
 
 import xmceval
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
-from support.tables import FORMS, as_form, lines, refusal, shell_lines, value  # noqa: E402
+from support.tables import FILES, FORMS, as_form, lines, refusal, shell_lines, value  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -17,49 +20,89 @@ PREDS = pd.DataFrame(
     [(f"q{i}", f"d{d}", 0.5**d, 9.0 - d if i < 8 else d) for i in range(N) for d in range(3)],
     columns=["query_id", "doc_id", "score", "noise"],
 )  # the first document is the best by score in all queries, by noise in eight of twelve
-ROWS = {"query_id": "row", "doc_id": "label"}
+N_ROWS = 20
+ROWS = pd.DataFrame({"sample_id": np.repeat(np.arange(N_ROWS), 2), "label": np.arange(2 * N_ROWS) % 7})
+BY_ROW = pd.DataFrame(
+    [
+        (row, label, 1 / rank)
+        for row in range(N_ROWS)
+        for rank, label in enumerate(np.arange(4) + row % 5, 1)
+        if row != 6
+    ],
+    columns=["sample_id", "label", "score"],
+)
+OF_ROWS = value(ROWS, BY_ROW)
 
 
 def by_row(frame):
-    return frame.assign(query_id=frame.query_id.str[1:].astype(int), doc_id=frame.doc_id.str[1:].astype(int)).rename(
-        columns=ROWS
-    )
+    numbers = {name: frame[name].str[1:].astype(int) for name in ("query_id", "doc_id")}
+    return frame.assign(**numbers).rename(columns={"query_id": "row", "doc_id": "label"})
 
 
-def ranked(frame):
-    return frame.assign(rank=frame.groupby("query_id").noise.rank(ascending=False).astype(int)).drop(columns="noise")
+def ranked(frame, name):
+    ranks = frame.groupby("query_id").noise.rank(ascending=False).astype(int)
+    return frame.assign(rank=ranks).drop(columns="noise").rename(columns={"score": name})
+
+
+def numbered(frame, ids):
+    return frame.assign(sample_id=IDS[ids](frame.sample_id))
+
+
+def shuffled(frame):
+    return frame.sample(frac=1, random_state=1)
 
 
 TWO_SCORES = {
     "rating and weight": PREDS.rename(columns={"score": "rating", "noise": "weight"}),
     "rating and value": PREDS.rename(columns={"noise": "rating", "score": "value"}),
-    "rank and confidence": ranked(PREDS).rename(columns={"score": "confidence"}),
-    "rank and logit": ranked(PREDS).rename(columns={"score": "logit"}),
-    "rank and weight": ranked(PREDS).rename(columns={"score": "weight"}),
+    **{f"rank and {name}": ranked(PREDS, name) for name in ("confidence", "logit", "weight")},
 }
+IDS = {
+    "from 1": lambda row: row + 1,
+    "from 80,000": lambda row: row + 80_000,
+    "a sample": lambda row: 17 * row,
+    "random": lambda row: (row * 7919) % 1009,
+}
+# Truth and predictions, whether lines are of both, what the message says, and the values of the readings.
+AMBIGUOUS = {}
+for name, table in TWO_SCORES.items():
+    words = [f" {column} has the scores" for column in name.split(" and ")]
+    AMBIGUOUS[f"{name}, by query"] = (TRUTH, table, False, words, [8 / N, 1])
+    AMBIGUOUS[f"{name}, by row"] = (by_row(TRUTH), by_row(table), False, words, [8 / N, 1])
+for ids in IDS:
+    words = ["the rows 1 to 20, but rows are counted from 0" if ids == "from 1" else "only 20 of the rows"]
+    pair = numbered(ROWS, ids), numbered(BY_ROW, ids)
+    AMBIGUOUS[f"ids {ids}"] = (*pair, True, words, [OF_ROWS] * (1 + (ids == "from 1")))
+    AMBIGUOUS[f"ids {ids}, shuffled"] = (*map(shuffled, pair), *AMBIGUOUS[f"ids {ids}"][2:])
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("keys", ["by query", "by row"])
-@pytest.mark.parametrize("kind", TWO_SCORES)
-def test_two_columns_that_may_be_the_scores_are_refused_until_one_is_left(kind, keys, form):
-    truth, scores = TRUTH, TWO_SCORES[kind]
-    if keys == "by row":
-        truth, scores = by_row(truth), by_row(scores)
-    first = as_form(scores, form, "p")
-    message = refusal(truth, first)
-    assert all(f" {name} has the scores" in message for name in kind.split(" and "))
-    again = as_form(scores, "arrow" if form == "reader" else form, "p")  # a reader is read once
-    assert sorted(value(truth, decided) for decided in lines(message, y_score=again)) == [8 / N, 1]
+@pytest.mark.parametrize("case", AMBIGUOUS)
+def test_two_readings_are_refused_until_one_is_left(case, form):
+    truth, scores, of_both, words, values = AMBIGUOUS[case]
+    message = refusal(as_form(truth, form, "t"), as_form(scores, form, "p"))
+    assert [word for word in words if word not in message] == []
+    y_true, y_score = (
+        as_form(frame, "arrow" if form == "reader" else form, name) for frame, name in ((truth, "t"), (scores, "p"))
+    )
+    if of_both:
+        of_truth = lines(message, y_true=y_true)
+        message = message.replace("y_true", "y_score").replace("t.", "p.")
+    of_scores = lines(message, y_score=y_score)
+    pairs = zip(of_truth, of_scores, strict=True) if of_both else [(y_true, scores) for scores in of_scores]
+    assert sorted(value(*pair) for pair in pairs) == values
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "feather"])
-@pytest.mark.parametrize("kind", TWO_SCORES)
-def test_the_command_prints_a_line_for_each_reading(kind, form):
-    TRUTH.to_csv("t.csv", index=False)
-    path = as_form(TWO_SCORES[kind], form, "p")
-    written = shell_lines("t.csv", path)
-    assert sorted(value("t.csv", new) for new in written) == [8 / N, 1]
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize("case", AMBIGUOUS)
+def test_the_command_prints_a_line_for_each_reading(case, form):
+    truth, scores, of_both, _, values = AMBIGUOUS[case]
+    y_true, y_score = as_form(truth, form, "t"), as_form(scores, form, "p")
+    written = shell_lines(y_true, y_score)
+    pairs = [(y_true, scores) for scores in written]
+    if of_both:
+        pairs = zip(written, shell_lines(y_true, y_score, likewise=y_score), strict=True)
+    assert sorted(value(*pair) for pair in pairs) == values
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -90,7 +133,7 @@ def test_columns_that_say_which_is_meant_are_read(form):
         assert (result["P@1"], result.doubts) == (1, ())
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "feather"])
+@pytest.mark.parametrize("form", FILES)
 @pytest.mark.parametrize("keys", ["by query", "by row"])
 def test_one_table_may_have_both_grades_and_scores(keys, form):
     both = PREDS[["query_id", "doc_id", "score"]].assign(relevance=(PREDS.doc_id == "d0").astype(int))
@@ -99,3 +142,82 @@ def test_one_table_may_have_both_grades_and_scores(keys, form):
     assert (result["P@1"], result.doubts) == (1, ())
     path = as_form(both.drop(columns="score").assign(query_id=range(len(both))), form, "b")
     assert "itself: the values are those of a perfect model" in str(xmceval.score(path, path, k=1).doubts)
+
+
+# Numbers of rows
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_first_rows_that_both_lack_are_doubted(form):
+    frames = [frame[frame.sample_id >= 3] for frame in (ROWS, BY_ROW)]
+    result = xmceval.score(*map(as_form, frames, [form] * 2, "tp"), metrics="P", k=1)
+    doubt = "have no row before 3, and rows are counted from 0: are the numbers ids?"
+    assert any(doubt in line for line in result.doubts)
+    whole = xmceval.score(as_form(frames[0], form, "t"), as_form(BY_ROW, form, "p"), metrics="P", k=1)
+    assert whole.doubts == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_truth_that_has_all_rows_leaves_no_doubt(form):
+    matrix = sp.coo_array((np.ones(len(ROWS)), (ROWS.sample_id, ROWS.label)), shape=(N_ROWS, 9)).tocsr()
+    lists = ROWS.groupby("sample_id").label.agg(list).reset_index(drop=True)
+    some = BY_ROW[BY_ROW.sample_id == 11]
+    for truth in (matrix, lists, pd.DataFrame({"labels": lists})):
+        result = xmceval.score(truth, as_form(some, form, "p"), metrics="P", k=1)
+        assert (result.counts.n_instances, result.doubts) == (N_ROWS, ())
+    with pytest.raises(xmceval.DataError, match=r"has an entry in row 20, but the truth has 20 rows .*0-based\)$"):
+        value(matrix, as_form(numbered(BY_ROW, "from 1"), form, "p"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_beyond_those_of_the_truth_may_be_ids(form):
+    truth, scores = ROWS[ROWS.sample_id < 15], BY_ROW
+    message = refusal(as_form(truth, form, "t"), as_form(scores, form, "p"))
+    assert "has an entry in row 19, but the truth has 15 rows (rows are 0-based) (hint: pass " in message
+    message = refusal(as_form(ROWS.assign(sample_id=ROWS.sample_id + 33_299_000), form, "t"), BY_ROW)
+    assert "has an entry in row 33299019, in a table of 40 lines (hint: pass" in message
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("ids", IDS)
+def test_training_labels_are_looked_at_alone(ids, form):
+    options = {"metrics": "PSP", "k": 1, "n_labels": 9}
+    train = as_form(numbered(ROWS, ids), form, "train")
+    message = refusal(ROWS, BY_ROW, train=train, **options)
+    assert not message.startswith("y_true")
+    again = as_form(numbered(ROWS, ids), "arrow" if form == "reader" else form, "train")
+    expected = value(ROWS, BY_ROW, train=ROWS, **options)
+    assert {value(ROWS, BY_ROW, train=decided, **options) for decided in lines(message, train=again)} == {expected}
+    result = xmceval.score(ROWS, BY_ROW, train=as_form(ROWS[ROWS.sample_id > 2], form, "train"), **options)
+    assert any("no row before 3" in line for line in result.doubts)
+
+
+def test_shards_are_looked_at_with_the_other_input_of_the_same_shard():
+    halves = [[frame[frame.sample_id // 10 == half] for half in (0, 1)] for frame in (ROWS, BY_ROW)]
+    second = [frame.assign(sample_id=frame.sample_id - 10) for frame in (halves[0][1], halves[1][1])]
+    shards = [[halves[i][0], second[i]] for i in (0, 1)]
+    assert value(*map(xmceval.Shards, shards)) == OF_ROWS
+    counted = [[shard.assign(sample_id=shard.sample_id + (i == 1)) for i, shard in enumerate(of)] for of in shards]
+    message = refusal(*map(xmceval.Shards, counted))
+    assert message.startswith("y_true[1] and y_score[1]: have the rows 1 to 10")
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_files_in_parts_and_tasks_are_looked_at_likewise(is_sorted, monkeypatch):
+    read_in_pieces(monkeypatch, lines=7)
+    for frame, name in ((ROWS, "t"), (BY_ROW, "p")):
+        frame.to_parquet(f"{name}.parquet", row_group_size=5)
+        (numbered(frame, "from 1") if is_sorted else shuffled(numbered(frame, "from 1"))).to_parquet(
+            f"{name}1.parquet", row_group_size=5
+        )
+    executor = PicklingExecutor()
+    assert value("t.parquet", "p.parquet", executor=executor) == OF_ROWS
+    with pytest.raises(xmceval.DataError, match="the rows 1 to 20, but rows are counted from 0"):
+        value("t1.parquet", "p1.parquet", executor=executor)
+
+
+def test_lists_with_the_number_of_their_row_are_looked_at_likewise():
+    truth = ROWS.groupby("sample_id").label.agg(list).reset_index().rename(columns={"label": "labels"})
+    scores = BY_ROW.groupby("sample_id")[["label", "score"]].agg(list).reset_index()
+    assert value(truth, scores) == OF_ROWS
+    assert "have the rows 1 to 20" in refusal(numbered(truth, "from 1"), numbered(scores, "from 1"))

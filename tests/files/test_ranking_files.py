@@ -9,8 +9,8 @@ from support.files import QRELS, RUN, write
 import xmceval
 
 
-def score(qrels=QRELS, run=RUN, metrics=("P", "nDCG", "RR"), k=(1, 2), **options):
-    return xmceval.score(write("q", qrels), write("r", run), k=list(k), metrics=list(metrics), **options)
+def score(qrels=QRELS, run=RUN, **options):
+    return xmceval.score(write("q", qrels), write("r", run), **{"metrics": ["P", "nDCG", "RR"], "k": [1, 2], **options})
 
 
 SHORT_RUN = "".join(f"{query} {name} {value}\n" for query, _, name, _, value, _ in map(str.split, RUN.splitlines()))
@@ -33,18 +33,33 @@ ALL_QRELS = {
 }
 
 
-@pytest.mark.parametrize("form", RUNS)
-def test_runs_in_every_form_score_the_same(form):
-    assert score(run=RUNS[form]).estimates == score().estimates
+@pytest.mark.parametrize("form", RUNS | ALL_QRELS)
+def test_every_form_scores_the_same(form):
+    result = score(run=RUNS[form]) if form in RUNS else score(ALL_QRELS[form])
+    assert result.estimates == score().estimates
+    assert ("q: 1 grade below 0 counts as not judged" in result.warnings) == (form == "negative grades")
 
 
-@pytest.mark.parametrize("form", ALL_QRELS)
-def test_qrels_in_every_form_score_the_same(form):
-    assert score(ALL_QRELS[form]).estimates == score().estimates
+TIED = "q Q0 a 1 inf me\nq Q0 b 1 inf me\nq Q0 c 1 0.5 me\nq Q0 d 1 0.5 me\nq Q0 e 1 0.25 me\n"
+HASHES = "q1 0 msmarco_v2.1_doc_01_1#4_5 1\nq1 0 msmarco_v2.1_doc_01_1#9_5 0\n"
+HASHED = "#q Q0 a comment\nq1 Q0 msmarco_v2.1_doc_01_1#9_5 1 2 me\nq1 Q0 msmarco_v2.1_doc_01_1#4_5 2 1 me\n"
+VALUES = {  # qrels, run, options, and values
+    "a single line": ("q1 0 d2 1\n", "q1 Q0 d2 1 3.5 me\n", {"k": 1}, {"P@1": 1}),
+    "documents are strings": ("1 0 7 1\n2 0 8 1\n", "1 Q0 007 1 9 me\n2 Q0 8 1 2 me\n1 Q0 7 2 3 me\n", {}, {"RR@2": 0.75, "P@1": 0.5}),
+    "a hash within a document": (HASHES, HASHED, {}, {"RR@2": 0.5}),
+    "a cutoff above the number of documents": (QRELS, RUN, {"k": 1000, "metrics": "RR"}, {"RR@1000": 0.75}),
+    "broken ties at a threshold": ("q 0 a 1\nq 0 d 1\nq 0 e 0\n", TIED, {"metrics": ["tp", "fp"], "threshold": 0.5, "n_labels": 5}, {"tp": 2, "fp": 2}),
+    "infinities in order": ("q 0 a 1\nq 0 e 0\n", TIED, {"metrics": "RR", "k": 5}, {"RR@5": 0.5}),
+    "other rules for ties": ("q 0 a 1\nq 0 x 0\n", "q Q0 a 1 0.5 me\nq Q0 b 1 0.5 me\n", {"k": 1, "ties": "expected"}, {"P@1": 0.5}),
+    "whole grades with a point": ("q1 0 d1 1.0\nq1 0 d2 0.0\nq2 0 d3 2.0\n", "q1 Q0 d1 1 0.5 x\nq2 Q0 d3 1 0.5 x\n", {"k": 1}, {"nDCG@1": 1}),
+}  # fmt: skip
 
 
-def test_negative_grades_are_reported():
-    assert "q: 1 grade below 0 counts as not judged" in score(ALL_QRELS["negative grades"]).warnings
+@pytest.mark.parametrize("case", VALUES)
+def test_values_are_those_of_trec_eval(case):
+    qrels, run, options, values = VALUES[case]
+    result = score(qrels, run, **options)
+    assert {name: result[name] for name in values} == values
 
 
 @pytest.mark.parametrize("grade", [-1, -2])
@@ -52,7 +67,7 @@ def test_documents_of_a_negative_grade_are_not_judged(grade):
     def judge(*grades):
         qrels = "".join(f"q 0 {name} {each}\n" for name, each in zip("abcde", grades, strict=True) if each is not None)
         run = "q Q0 b 1 9 me\nq Q0 a 2 8 me\nq Q0 c 3 7 me\nq Q0 d 4 6 me\n"
-        return dict(score(qrels, run, ["P", "nDCG", "R@n"], [4]))
+        return dict(score(qrels, run, metrics=["P", "nDCG", "R@n"], k=4))
 
     assert judge(1, grade, 0, 1, 0) == judge(1, None, 0, 1, 0) == judge(1, 0, 0, 1, 0)
 
@@ -64,69 +79,20 @@ def test_the_text_of_a_query_may_have_separators_of_lines():
         assert score(run=run).estimates == score(run=plain).estimates
 
 
-def test_qrels_of_a_single_line_are_read():
-    assert score("q1 0 d2 1\n", "q1 Q0 d2 1 3.5 me\n", k=[1])["P@1"] == 1
-
-
-def test_documents_are_strings():
-    result = score("1 0 7 1\n2 0 8 1\n", "1 Q0 007 1 9 me\n2 Q0 8 1 2 me\n1 Q0 7 2 3 me\n")
-    assert (result["RR@2"], result["P@1"]) == (0.75, 0.5)
-
-
 def test_documents_that_are_numbers_are_labels():
-    truth = write("t", "2 9\n7:1\n8:1\n")
-    run = "1 Q0 8 1 9 me\n2 Q0 8 1 2 me\n1 Q0 7 2 3 me\n"
-    result = score("1 0 7 1\n2 0 8 1\n", run, metrics=["PSP"], train=write("x", "7:1\n8:1\n8:1\n8:1\n"), n_labels=9)
-    plain = xmceval.score(truth, write("p", "8:9 7:3\n8:2\n"), k=[1, 2], metrics=["PSP"], train="x", n_labels=9)
-    assert result.estimates == plain.estimates
-
-
-@pytest.mark.parametrize(
-    ("documents", "best"),
-    [
-        (("2", "10"), "2"),
-        (("a", "b"), "b"),
-        (("é", "z"), "é"),
-        (("d1", "2", "d12"), "d12"),
-        (("d12", "1", "d1"), "d12"),
-    ],
-)
-def test_equal_scores_are_ordered_as_in_trec_eval(documents, best):
-    for first in (1, -1):
-        run = "".join(f"q Q0 {document} 1 0.5 me\n" for document in documents[::first])
-        assert score(f"q 0 {best} 1\nq 0 x 0\n", run, k=[1])["P@1"] == 1
-
-
-def test_breaking_ties_keeps_scores_for_thresholds_and_infinities_in_order():
-    run = "q Q0 a 1 inf me\nq Q0 b 1 inf me\nq Q0 c 1 0.5 me\nq Q0 d 1 0.5 me\nq Q0 e 1 0.25 me\n"
-    result = score("q 0 a 1\nq 0 d 1\nq 0 e 0\n", run, metrics=["tp", "fp"], threshold=0.5, n_labels=5)
-    assert (result["tp"], result["fp"]) == (2, 2)
-    ranks = score("q 0 a 1\nq 0 e 0\n", run, metrics=["RR"], k=[5])
-    assert ranks["RR@5"] == 0.5
-
-
-def test_other_rules_for_ties_see_the_ties_of_runs():
-    run = "q Q0 a 1 0.5 me\nq Q0 b 1 0.5 me\n"
-    assert score("q 0 a 1\nq 0 x 0\n", run, metrics=["P"], k=[1], ties="expected")["P@1"] == 0.5
-
-
-def test_a_hash_within_a_line_is_part_of_a_document():
-    qrels = "q1 0 msmarco_v2.1_doc_01_1#4_5 1\nq1 0 msmarco_v2.1_doc_01_1#9_5 0\n"
-    run = "#q Q0 a comment\nq1 Q0 msmarco_v2.1_doc_01_1#9_5 1 2 me\nq1 Q0 msmarco_v2.1_doc_01_1#4_5 2 1 me\n"
-    assert score(qrels, run)["RR@2"] == 0.5
+    options = {"metrics": "PSP", "train": write("x", "7:1\n8:1\n8:1\n8:1\n"), "n_labels": 9, "k": [1, 2]}
+    result = score("1 0 7 1\n2 0 8 1\n", "1 Q0 8 1 9 me\n2 Q0 8 1 2 me\n1 Q0 7 2 3 me\n", **options)
+    assert (
+        result.estimates
+        == xmceval.score(write("t", "2 9\n7:1\n8:1\n"), write("p", "8:9 7:3\n8:2\n"), **options).estimates
+    )
 
 
 def test_queries_that_a_run_lacks_have_no_prediction_and_are_reported():
     result = score(run=RUN[: RUN.index("q1")], metrics=["Hit"])
     assert result["Hit@2"] == 0.5
-    assert (
-        "r: has no line for 1 of the 2 queries of q, such as 'q1': nothing is retrieved for it (trec_eval leaves it out)"
-        in result.warnings
-    )
-
-
-def test_a_cutoff_above_an_inferred_number_of_labels_is_no_error():
-    assert score(k=[1, 1000], metrics=["RR"])["RR@1000"] == 0.75
+    report = "r: has no line for 1 of the 2 queries of q, such as 'q1': nothing is retrieved for it (trec_eval leaves it out)"
+    assert report in result.warnings
 
 
 @pytest.mark.parametrize(
@@ -151,13 +117,9 @@ def test_a_wrong_line_is_reported_with_its_place(message, qrels, run):
         score(qrels, run)
 
 
-@pytest.mark.parametrize("form", ["BEIR", "iterations"])
-def test_swapped_files_are_refused(form):
-    if form != "BEIR":  # whose columns may also be those of a run
-        with pytest.raises(
-            xmceval.DataError, match=r"^r: looks like TREC qrels, which hold truth; expected predictions"
-        ):
-            score(run=ALL_QRELS[form])
+def test_swapped_files_are_refused():
+    with pytest.raises(xmceval.DataError, match=r"^r: looks like TREC qrels, which hold truth; expected predictions"):
+        score(run=ALL_QRELS["iterations"])
     with pytest.raises(xmceval.DataError, match=r"^q: is a TREC run, which holds predictions"):
         score(RUN)
 
@@ -241,7 +203,7 @@ def test_a_document_that_is_judged_twice_is_a_duplicate_whatever_its_grades(form
     frame = pandas.DataFrame([line.split() for line in qrels.splitlines()], columns=["qid", "0", "docno", "label"])
     with pytest.raises(xmceval.DataError, match=r"^y_true: entry 1: " + message.format("y_true: entry 0")):
         xmceval.score(frame.astype({"label": int}), {"q": {"a": 1.0}}, metrics="P")
-    assert score(qrels, "q Q0 a 1 1 me\n", ["P"], [1], duplicates="max")["P@1"] == (form != "no grade")
+    assert score(qrels, "q Q0 a 1 1 me\n", metrics="P", k=1, duplicates="max")["P@1"] == (form != "no grade")
 
 
 @pytest.mark.parametrize(
@@ -257,15 +219,8 @@ def test_a_document_twice_in_a_run_is_named_with_both_lines(run, message):
         score(run=run)
 
 
-def test_a_wrong_grade_in_a_dict_is_named_by_query_and_document():
+def test_a_fraction_is_no_grade_in_a_file_or_a_dict():
+    with pytest.raises(xmceval.DataError, match=r"^q:2: the truth value of document 'd2' is 0\.5, a fraction"):
+        score("q1 0 d1 1.0\nq1 0 d2 0.5\n")
     with pytest.raises(xmceval.DataError, match=r"^y_true: query 'q': the truth value of document 'b' is 0\.5, a frac"):
         xmceval.score({"q": {"a": 1, "b": 0.5}}, {"q": {"a": 1.0}}, metrics="P")
-
-
-def test_grades_may_be_whole_numbers_with_a_point():
-    write("q", "q1 0 d1 1.0\nq1 0 d2 0.0\nq2 0 d3 2.0\n")
-    write("r", "q1 Q0 d1 1 0.5 x\nq2 Q0 d3 1 0.5 x\n")
-    assert xmceval.score("q", "r", metrics="nDCG", k=1)["nDCG@1"] == 1
-    write("q", "q1 0 d1 1.0\nq1 0 d2 0.5\n")
-    with pytest.raises(xmceval.DataError, match=r"^q:2: the truth value of document 'd2' is 0\.5, a fraction"):
-        xmceval.score("q", "r", metrics="nDCG", k=1)

@@ -46,7 +46,8 @@ def npy_of(content, shape):
     return file.getvalue() + content
 
 
-WILD = {
+# Pickles that ask for memory that they could not fill, and how each is refused
+UNNUMBERED = {
     "one": b"q\1",
     "long": b"r" + struct.pack("<I", 2**28),
     "decimal": b"p268435456\n",
@@ -63,9 +64,9 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("name", WILD)
+@pytest.mark.parametrize("name", UNNUMBERED)
 def test_a_memo_that_a_pickle_could_not_fill_is_refused(name):
-    write("names.npy", npy_of(b"\x80\x02]" + WILD[name] + b".", (1,)))
+    write("names.npy", npy_of(b"\x80\x02]" + UNNUMBERED[name] + b".", (1,)))
     message = "the objects in it are not numbered one after the other"
     assert peak_of(DataError, message, read_names, "names.npy") < 2
 
@@ -95,15 +96,9 @@ def test_objects_are_read_if_they_are_numbered_one_after_the_other(numbers, code
 
 def test_a_pickle_that_asks_again_and_again_for_the_bytes_of_a_string_is_refused():
     """Each REDUCE of _codecs.encode makes new bytes of the same string, so memory would grow by its size each time."""
-    size, n_times = 100_000, 3000
-    once = b"h\x00h\x01h\x02\x86R"
-    text = (
-        b"\x80\x02c_codecs\nencode\nq\x00X"
-        + size.to_bytes(4, "little")
-        + b"a" * size
-        + b"q\x01X\x06\x00\x00\x00latin1q\x02"
-    )
-    text += b"(" + once * n_times + b"t."
+    string = b"X" + (100_000).to_bytes(4, "little") + b"a" * 100_000
+    text = b"\x80\x02c_codecs\nencode\nq\x00" + string + b"q\x01X\x06\x00\x00\x00latin1q\x02"
+    text += b"(" + b"h\x00h\x01h\x02\x86R" * 3000 + b"t."
     message = "it asks for more bytes than it has"
     assert peak_of(RefusedError, message, load_strings, io.BytesIO(text)) * MIB < 20 * len(text)
 
@@ -114,39 +109,27 @@ def test_a_row_of_an_npz_longer_than_the_labels_is_refused_before_it_is_read(mon
     arrays = {"data": np.zeros(n, np.int8), "indices": np.zeros(n, np.int8), "indptr": np.array([0, 1, n])}
     np.savez_compressed("m.npz", shape=np.array([2, 9]), format=b"csr", **arrays)
     write("t.txt", "2 9\n0:1\n1:1\n")
-
-    expected = (
-        rf"^m.npz row 1: has {n - 1:,} entries, but the matrix has 9 columns; a label appears at most once in a row$"
+    message = (
+        rf"^m.npz row 1: has {n - 1:,} entries, but the matrix has 9 columns; a label appears at most once in a row"
     )
     xmceval.score("t.txt", "t.txt", k=1, metrics="P")  # compiled
-    assert peak_of(DataError, expected, xmceval.score, "t.txt", "m.npz", k=1, metrics="P", threads=1) < 8
+    assert peak_of(DataError, message, xmceval.score, "t.txt", "m.npz", k=1, metrics="P", threads=1) < 8
 
 
-def long_lines(n_mib, before="4 5\n0:1 2:1\n"):
-    """Write a small file with a line of some MiB, most of it blanks."""
-    write("t.gz", gzip.compress(before.encode() + b" " * (n_mib * MIB) + b"1:1\n\n3:1 4:1\n", 1))
-    return "t.gz"
-
-
-@pytest.mark.parametrize("command", ["score", "score, train", "inspect", "convert"])
-def test_a_line_that_is_too_long_is_refused_with_its_place(command):
+def test_a_line_that_is_too_long_is_refused_with_its_place():
     write("t.txt", TRUTH)
-    long = long_lines(3)
-    run = {
-        "score": lambda **limit: xmceval.score(long, "t.txt", k=1, metrics="P", **limit),
-        "score, train": lambda **limit: xmceval.score("t.txt", "t.txt", k=1, metrics="PSP", train=long, **limit),
-        "inspect": lambda **limit: xmceval.inspect([long], **limit).files[0].faults,
-        "convert": lambda **limit: xmceval.convert(long, "out.txt", kind="truth", **limit),
-    }[command]
+    long = write("t.gz", gzip.compress(b"4 5\n0:1 2:1\n" + b" " * (3 * MIB) + b"1:1\n\n3:1 4:1\n", 1))
     expected = "t.gz:3: this line is longer than 2 MiB (hint: pass max_line=)"
-    if command == "inspect":
-        assert run(max_line=2) == (expected,)
-        assert run(max_line=4) == ()
-        return
-    with pytest.raises(DataError) as caught:
-        run(max_line=2)
-    assert str(caught.value) == expected
-    run(max_line=4)
+    for call in (
+        lambda **limit: xmceval.score(long, "t.txt", k=1, metrics="P", **limit),
+        lambda **limit: xmceval.score("t.txt", "t.txt", k=1, metrics="PSP", train=long, **limit),
+        lambda **limit: xmceval.convert(long, "out.txt", kind="truth", **limit),
+    ):
+        with pytest.raises(DataError) as caught:
+            call(max_line=2)
+        assert str(caught.value) == expected
+        call(max_line=4)
+    assert [xmceval.inspect([long], max_line=limit).files[0].faults for limit in (2, 4)] == [(expected,), ()]
 
 
 def test_the_limit_is_exact_and_bounds_memory(tmp_path, monkeypatch):
@@ -174,6 +157,5 @@ def test_a_long_line_does_not_make_the_next_chunks_long(tmp_path):
 
 
 def test_a_limit_below_one_is_refused():
-    write("t.txt", TRUTH)
     with pytest.raises(UsageError, match="max_line must be at least 1, got 0"):
-        xmceval.convert("t.txt", "out.txt", max_line=0)
+        xmceval.convert(write("t.txt", TRUTH), "out.txt", max_line=0)

@@ -30,32 +30,27 @@ def room(n_bytes):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def score(**options):
-    xmceval.score(TRUTH, SCORES, metrics="P,nDCG", k="1,3", **options)
-
-
 def evaluator(path):
     each = xmceval.Evaluator(metrics="P,macroF1", k=1)
     each.update(TRUTH.toarray(), SCORES.toarray())
     each.save(path)
 
 
+def score(**options):
+    xmceval.score(TRUTH, SCORES, metrics="P,nDCG", k="1,3", **options)
+
+
+def convert(name):
+    xmceval.convert("s.npz", name, kind="scores")
+
+
 WAYS = {
-    **{f"r.rows.{ending}": "save_rows" for ending in ("npz", "csv")},
-    "s.state": "save_state",
+    "r.rows.npz": lambda name: score(save_rows=name),
+    "r.rows.csv": lambda name: score(save_rows=name),
+    "s.state": lambda name: score(save_state=name),
     "e.state": evaluator,
-    **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c.npy"), "convert"),
+    **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c.npy"), convert),
 }
-
-
-def write(name):
-    way = WAYS[name]
-    if way == "convert":
-        xmceval.convert("s.npz", name, kind="scores")
-    elif callable(way):
-        way(name)
-    else:
-        score(**{way: name})
 
 
 @pytest.fixture(autouse=True)
@@ -68,14 +63,14 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", WAYS)
 def test_a_full_disk_is_an_error_that_names_the_file(name, folder):
     before = {path.name for path in folder.iterdir()}
-    write(name)
+    WAYS[name](name)
     made = [path for path in folder.iterdir() if path.name not in before]
     size = max(path.stat().st_size for path in made)
     for path in made:
         path.unlink()
     for n_bytes in (0, 1, size // 3, size // 2, size - 1):
         with room(n_bytes), pytest.raises(DataError, match=f"{name}.*: File too large"):
-            write(name)
+            WAYS[name](name)
         assert {path.name for path in folder.iterdir()} == before
 
 

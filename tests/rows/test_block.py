@@ -6,11 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.files import open_scores
-from support.pieces import read_in_pieces
+from support.files import open_scores, write
 
 from xmceval.errors import Fault
-from xmceval.files.open import open_truth
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.matrices.source import as_scores
@@ -25,44 +23,26 @@ TEXT = "".join(" ".join(f"{i}:{x}" for i, x in enumerate(row) if np.isfinite(x))
 LISTS = np.argsort(-SCORES, axis=1)[:, :3]
 
 
-def range_of(source, first_row, stop_row):
-    return RowRange(source, source.name, source.n_labels, source.is_exact, source.dtype, first_row, stop_row)
+def opened(name, save, *arguments, **options):
+    save(name, *arguments, **options)
+    return open_scores(name.replace("-labels.npy", "")).source
 
 
-def text(content=TEXT, name="s.txt"):
-    with open(name, "w", encoding="utf-8") as file:
-        file.write(content)
-    return open_scores(name).source
-
-
-def compressed():
-    with gzip.open("s.txt.gz", "wt") as file:
-        file.write(TEXT)
-    return open_scores("s.txt.gz").source
-
-
-def npz():
-    sp.save_npz("s.npz", STORED, compressed=False)
-    return open_scores("s.npz").source
-
-
-def dense_file():
-    np.save("s.npy", SCORES)
-    return open_scores("s.npy").source
+def text(content=TEXT):
+    return opened("s.txt", write, content)
 
 
 def pair():
-    np.save("s-labels.npy", LISTS)
     np.save("s-scores.npy", np.take_along_axis(SCORES, LISTS, axis=1))
-    return open_scores("s").source
+    return opened("s-labels.npy", np.save, LISTS)
 
 
 SOURCES = {
     "text": text,
     "text with comments": lambda: text(TEXT.replace("\n", "\n# no row\n")),
-    "compressed": compressed,
-    "npz": npz,
-    "npy": dense_file,
+    "compressed": lambda: opened("s.txt.gz", write, gzip.compress(TEXT.encode())),
+    "npz": lambda: opened("s.npz", sp.save_npz, STORED, compressed=False),
+    "npy": lambda: opened("s.npy", np.save, SCORES),
     "pair": pair,
     "csr": lambda: as_scores(STORED),
     "dense": lambda: as_scores(SCORES),
@@ -70,6 +50,8 @@ SOURCES = {
     "repaired": lambda: RepairedSource(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
     "shards": lambda: ShardedSource([as_scores(STORED[:2]), text()], "s", are_scores=True),
 }
+FILES = {"text": ["s.txt"], "compressed": ["s.txt.gz"], "npz": ["s.npz"], "npy": ["s.npy"], "csr": [], "dense": []}
+FILES |= {"pair": ["s-labels.npy", "s-scores.npy"], "repaired": ["s.txt"], "shards": ["s.txt"]}
 
 
 def rows_of(block):
@@ -145,20 +127,9 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
     assert seen[:2] == ["halve", "drop"]
 
 
-@pytest.mark.parametrize("kind", ["text", "csr"])
-def test_a_row_beyond_the_limit_is_a_fault_with_its_place(kind):
-    [block] = [each.shifted(10, "part, ").limited(3) for each in SOURCES[kind]().blocks()]
-    row, place, entries = next(each for each in content([block.shifted(0).limited(None)]) if len(each[2]) > 3)
-    with pytest.raises(Fault) as raised:
-        block.rows(Scratch())
-    words = f"{place}: the header declares 3 columns, and this row has {len(entries)} predictions"
-    assert (raised.value.row, raised.value.message) == (row, words)
-
-
 def names_file():
+    write("names.txt", "a\nb\n")
     np.save("n.npy", np.array([["a", "b"]] * N_ROWS + [["a", "x"]]))
-    with open("names.txt", "w", encoding="utf-8") as file:
-        file.write("a\nb\n")
     return open_scores("n.npy", names=read_names("names.txt")).source
 
 
@@ -196,48 +167,20 @@ def test_a_score_that_is_no_number_has_its_place_where_labels_are_selected(n_bef
     assert (raised.value.row, raised.value.message) == (103, words)
 
 
-FILES = {
-    "text": ["s.txt"],
-    "compressed": ["s.txt.gz"],
-    "npz": ["s.npz"],
-    "npy": ["s.npy"],
-    "pair": ["s-labels.npy", "s-scores.npy"],
-    "csr": [],
-    "dense": [],
-    "repaired": ["s.txt"],
-    "shards": ["s.txt"],
-}
-
-
 @pytest.mark.parametrize("kind", FILES)
 def test_a_source_names_the_files_that_its_rows_are_read_from(kind):
     source = SOURCES[kind]()
+    part = RowRange(source, source.name, source.n_labels, source.is_exact, source.dtype, 0, 1)
     assert [str(path) for path in source.files()] == FILES[kind]
-    assert BatchSource(source, 0, 1).files() == range_of(source, 0, 1).files() == source.files()
+    assert BatchSource(source, 0, 1).files() == part.files() == source.files()
 
 
-def test_rows_that_are_held_have_no_file():
-    sp.save_npz("t.npz", STORED.tocsc().astype(bool))
-    assert open_truth("t.npz").source.files() == ()
-
-
-@pytest.mark.parametrize("entries", [1, 6, 1000])
-def test_matrices_are_cut_into_blocks_of_any_size_with_the_same_rows(monkeypatch, entries):
-    whole = {kind: content(SOURCES[kind]().blocks()) for kind in ("csr", "dense", "pair", "lists")}
-    read_in_pieces(monkeypatch, entries=entries)
-    assert {kind: content(SOURCES[kind]().blocks()) for kind in whole} == whole
-
-
-def test_coo_in_the_order_of_its_rows_shares_its_ids():
+def test_coo_in_the_order_of_its_rows_shares_its_ids_and_has_its_own_number_of_rows():
     coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
     [piece] = as_scores(coo).pieces
     assert np.shares_memory(piece.indices, coo.col)
     assert piece.indptr.tolist() == [0, 2, 2, 4]
-
-
-@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
-def test_coo_with_an_entry_twice_has_its_own_number_of_rows(shape):
-    coo = sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)
-    [piece] = as_scores(coo).pieces
-    assert piece.indptr.tolist() == [0, 2, 2, *[4] * (shape[0] - 2)]
-    assert (piece.indices.tolist(), piece.values.tolist()) == ([1, 0, 3, 3], [1, 3, 0, 2])
+    for shape in ((4, 9), (9, 4)):
+        [piece] = as_scores(sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)).pieces
+        assert piece.indptr.tolist() == [0, 2, 2, *[4] * (shape[0] - 2)]
+        assert (piece.indices.tolist(), piece.values.tolist()) == ([1, 0, 3, 3], [1, 3, 0, 2])

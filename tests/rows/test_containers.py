@@ -40,9 +40,7 @@ def masked(values, *, row=1):
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
-@pytest.mark.parametrize(
-    "make", [np.matrix, np.ma.array, memoryview, lambda values: [np.ma.array(row) for row in values]]
-)
+@pytest.mark.parametrize("make", [np.matrix, np.ma.array, memoryview, lambda values: [*map(np.ma.array, values)]])
 def test_arrays_of_subclasses_are_plain_arrays(precision, make):
     assert precision(make(Y_TRUE), make(Y_SCORE)) == 0.75
 
@@ -99,6 +97,26 @@ def damaged(form, part, index):
     return matrix
 
 
+def calls_of(scores):
+    """Return what reads a matrix as scores, as truth and as training labels; each may be asked once."""
+    return {
+        "score": lambda: xmceval.score(Y_TRUE, scores(), metrics="P", k=1),
+        "truth": lambda: xmceval.score(scores(), Y_SCORE, metrics="P", k=1),
+        "train": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="PSP", k=1, train=scores()),
+        "Evaluator": lambda: evaluate(Y_TRUE, scores(), metrics="P", k=1),
+        "drop-in of rankings": lambda: xmceval.ndcg_score(Y_TRUE, scores()),
+        "drop-in of areas": lambda: xmceval.roc_auc_score(Y_TRUE, scores()),
+        "drop-in of indicators": lambda: xmceval.label_ranking_average_precision_score(scores(), Y_SCORE),
+    }
+
+
+def refused(scores, message, *names):
+    calls = calls_of(scores)
+    for name in names or calls:
+        with pytest.raises(DataError, match=message):
+            calls[name]()
+
+
 WRONG = [
     *((form, "indices", index) for form in ("csr", "csc", "bsr") for index in (-1, 4, 10**8)),
     *((form, part, index) for form, part in (("coo", "row"), ("coo", "col"), ("lil", "")) for index in (-1, 4, 10**8)),
@@ -109,21 +127,18 @@ WRONG = [
 
 @pytest.mark.filterwarnings("ignore:NumPy will stop allowing conversion:DeprecationWarning")  # numpy 1, of 10^12
 @pytest.mark.parametrize(("form", "part", "index"), WRONG)
-def test_a_wrong_index_of_a_sparse_matrix_is_refused(form, part, index, tmp_path):
-    calls = {
-        "score": lambda: xmceval.score(Y_TRUE, damaged(form, part, index), metrics="P", k=1),
-        "truth": lambda: xmceval.score(damaged(form, part, index), Y_SCORE, metrics="P", k=1),
-        "train": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="PSP", k=1, train=damaged(form, part, index)),
-        "Evaluator": lambda: evaluate(Y_TRUE, damaged(form, part, index), metrics="P", k=1),
-        "drop-in": lambda: xmceval.roc_auc_score(Y_TRUE, damaged(form, part, index)),
-    }
-    for call in calls.values():
-        with pytest.raises(DataError, match=r"stored entr|do not describe|is negative|is outside"):
-            call()
+def test_a_wrong_index_of_a_sparse_matrix_is_refused(form, part, index):
+    message = r"stored entr|do not describe|is negative|is outside"
+    refused(lambda: damaged(form, part, index), message, "score", "truth", "train", "Evaluator", "drop-in of areas")
     if form in {"csr", "csc", "coo"}:
-        np.savez(tmp_path / "scores.npz", **arrays_of(damaged(form, part, index)))
+        matrix, names = (
+            damaged(form, part, index),
+            ("row", "col", "data") if form == "coo" else ("indptr", "indices", "data"),
+        )
+        arrays = {name: getattr(matrix, name) for name in names}
+        np.savez("scores.npz", **arrays, shape=matrix.shape, format=form.encode())
         with pytest.raises(DataError):
-            xmceval.score(Y_TRUE, tmp_path / "scores.npz", metrics="P", k=1)
+            xmceval.score(Y_TRUE, "scores.npz", metrics="P", k=1)
 
 
 def changed(form, **arrays):
@@ -142,69 +157,51 @@ def objects(*rows):
     return array
 
 
-HUGE = 2**31
+NO_PART = {
+    "empty": np.empty(0, int),
+    "of two dimensions": np.zeros((12, 1), int),
+    "a list": [0] * 12,
+    "words": np.array(["a"] * 12),
+}
 CONTRADICTIONS = {
-    "lil, short rows": lambda: changed("lil", rows=objects([0], [0, 1, 2], [0], [0, 1, 2])),
-    "lil, long rows": lambda: changed("lil", rows=objects(*[list(range(3)) * 9] * 4)),
-    "lil, a row less": lambda: changed("lil", rows=objects(*[[0, 1, 2]] * 3)),
-    "lil, no lists": lambda: changed("lil", data=objects(1, 2, 3, 4)),
-    "lil, words": lambda: changed("lil", data=objects(*[["a", "b", "c"]] * 4)),
-    "lil, no columns": lambda: changed("lil", _shape=(4, 0)),
-    "coo, short data": lambda: changed("coo", data=np.ones(11)),
-    "coo, short coordinates": lambda: changed("coo", coords=(np.zeros(12, int), np.zeros(11, int))),
-    "coo, no columns": lambda: changed("coo", coords=(np.zeros(12, int),)),
-    "coo, fractions": lambda: changed("coo", coords=(np.zeros(12), np.zeros(12))),
-    "coo, two dimensions": lambda: changed("coo", data=np.ones((12, 1))),
-    "coo, a list": lambda: changed("coo", data=[1.0] * 12),
+    "lil, short rows": ("lil", {"rows": objects([0], [0, 1, 2], [0], [0, 1, 2])}),
+    "lil, long rows": ("lil", {"rows": objects(*[list(range(3)) * 9] * 4)}),
+    "lil, a row less": ("lil", {"rows": objects(*[[0, 1, 2]] * 3)}),
+    "lil, no lists": ("lil", {"data": objects(1, 2, 3, 4)}),
+    "lil, words": ("lil", {"data": objects(*[["a", "b", "c"]] * 4)}),
+    "lil, no columns": ("lil", {"_shape": (4, 0)}),
+    "coo, short data": ("coo", {"data": np.ones(11)}),
+    "coo, short coordinates": ("coo", {"coords": (np.zeros(12, int), np.zeros(11, int))}),
+    "coo, no columns": ("coo", {"coords": (np.zeros(12, int),)}),
+    "coo, fractions": ("coo", {"coords": (np.zeros(12), np.zeros(12))}),
+    "coo, two dimensions": ("coo", {"data": np.ones((12, 1))}),
+    "coo, a list": ("coo", {"data": [1.0] * 12}),
     **{
-        f"{form}, {part} {what}": lambda form=form, part=part, array=array: changed(form, **{part: array})
+        f"{form}, {part} {what}": (form, {part: array})
         for form in ("csr", "csc", "bsr")
         for part in ("indptr", "indices", "data")
-        for what, array in {
-            "empty": np.empty(0, int),
-            "of two dimensions": np.zeros((12, 1), int),
-            "a list": [0] * 12,
-            "words": np.array(["a"] * 12),
-        }.items()
+        for what, array in NO_PART.items()
         if (part, what) != ("data", "words")
     },
-    "bsr, blocks too high": lambda: changed("bsr", data=np.ones((12, 3, 1))),
-    "bsr, blocks of nothing": lambda: changed("bsr", data=np.ones((12, 0, 1))),
-    "dia, an offset less": lambda: changed("dia", offsets=np.array([0])),
-    "dia, one dimension": lambda: changed("dia", data=np.ones(6)),
-    "dok, three coordinates": lambda: changed("dok", _dict={(0, 0, 0): 1.0, (1, 1): 1.0}),
-    "dok, a word": lambda: changed("dok", _dict={(0, 0): "a"}),
+    "bsr, blocks too high": ("bsr", {"data": np.ones((12, 3, 1))}),
+    "bsr, blocks of nothing": ("bsr", {"data": np.ones((12, 0, 1))}),
+    "dia, an offset less": ("dia", {"offsets": np.array([0])}),
+    "dia, one dimension": ("dia", {"data": np.ones(6)}),
+    "dok, three coordinates": ("dok", {"_dict": {(0, 0, 0): 1.0, (1, 1): 1.0}}),
+    "dok, a word": ("dok", {"_dict": {(0, 0): "a"}}),
     **{
-        f"{form}, {shape}": lambda form=form, shape=shape: changed(form, _shape=shape)
+        f"{form}, {shape}": (form, {"_shape": shape})
         for form in ("csr", "csc", "bsr", "coo", "lil", "dia", "dok")
-        for shape in ((HUGE, 3), (2**40, 3), (-4, 3))
+        for shape in ((2**31, 3), (2**40, 3), (-4, 3))
     },
 }
 
 
 @pytest.mark.parametrize("case", CONTRADICTIONS)
 def test_a_sparse_matrix_whose_arrays_contradict_each_other_is_refused(case):
-    scores = CONTRADICTIONS[case]()
-    calls = {
-        "score": lambda: xmceval.score(Y_TRUE, scores, metrics="P", k=1),
-        "truth": lambda: xmceval.score(scores, Y_SCORE, metrics="P", k=1),
-        "train": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="PSP", k=1, train=scores),
-        "Evaluator": lambda: evaluate(Y_TRUE, scores, metrics="P", k=1),
-        "drop-in of rankings": lambda: xmceval.ndcg_score(Y_TRUE, scores),
-        "drop-in of areas": lambda: xmceval.roc_auc_score(Y_TRUE, scores),
-        "drop-in of indicators": lambda: xmceval.label_ranking_average_precision_score(scores, Y_SCORE),
-    }
-    for call in calls.values():
-        with pytest.raises(DataError, match=r"do(es)? not describe|for [\d,]+ stored entr"):
-            call()
-
-
-def calls_of(scores):
-    return {
-        "score": lambda: xmceval.score(Y_TRUE, scores, metrics="P", k=1),
-        "truth": lambda: xmceval.score(scores, Y_SCORE, metrics="P", k=1),
-        "drop-in": lambda: xmceval.ndcg_score(Y_TRUE, scores),
-    }
+    form, arrays = CONTRADICTIONS[case]
+    scores = changed(form, **arrays)
+    refused(lambda: scores, r"do(es)? not describe|for [\d,]+ stored entr")
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
@@ -214,9 +211,8 @@ def test_masked_arrays_of_a_sparse_matrix_are_read_where_nothing_is_masked(form)
     masked_one.data = np.ma.array(masked_one.data, mask=masked_one.data == 0.5)
     assert xmceval.score(Y_TRUE, unmasked, metrics="P", k=1)["P@1"] == 0.75
     assert xmceval.ndcg_score(Y_TRUE, unmasked) == xmceval.ndcg_score(Y_TRUE, plain)
-    for call in calls_of(masked_one).values():
-        with pytest.raises(DataError, match=r"y_\w+\.data: is an array with 1 masked cell, whose value is not known"):
-            call()
+    message = r"y_\w+\.data: is an array with 1 masked cell, whose value is not known"
+    refused(lambda: masked_one, message, "score", "truth", "drop-in of rankings")
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ">f2", ">f4", ">f8", np.longdouble])
@@ -251,15 +247,10 @@ NO_LISTS = {
 
 
 @pytest.mark.parametrize("value", NO_LISTS.values(), ids=NO_LISTS)
-def test_what_is_no_list_is_refused_where_one_is_expected(value):
-    calls = {
-        "row_ids": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, row_ids=value),
-        "by_group": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, by_group=value),
-        "sample_weight": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, sample_weight=value),
-    }
-    for name, call in calls.items():
-        with pytest.raises(xmceval.XmcevalError, match=f"^{name}: expected "):
-            call()
+@pytest.mark.parametrize("name", ["row_ids", "by_group", "sample_weight"])
+def test_what_is_no_list_is_refused_where_one_is_expected(value, name):
+    with pytest.raises(xmceval.XmcevalError, match=f"^{name}: expected "):
+        xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, **{name: value})
 
 
 @pytest.mark.parametrize("counts", [None, "x", ["a"], [None], [[1], [2, 3]], {"a": 1}, 1j, sp.csr_matrix(Y_SCORE)])
@@ -284,8 +275,3 @@ def test_room_behind_the_stored_entries_is_not_read(form):
 def test_rows_without_entries_are_legal_in_any_number_that_memory_holds():
     truth = sp.coo_matrix(([1.0], ([0], [1])), shape=(10**6, 3))
     assert xmceval.score(truth, truth.tocsc(), metrics="P", k=1)["P@1"] == 1e-6
-
-
-def arrays_of(matrix):
-    names = ("row", "col", "data") if matrix.format == "coo" else ("indptr", "indices", "data")
-    return {**{name: getattr(matrix, name) for name in names}, "shape": matrix.shape, "format": matrix.format.encode()}

@@ -71,24 +71,22 @@ def test_selecting_gives_the_same_bits_as_whole_rows(rng, stored_as, whole, dtyp
 
 
 def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
-    truth = sp.csr_array(rng.random((40, 30)) < 0.2).astype(int)
-    scores = levels(rng, (40, 30), 6)
-    common = {"k": [1, 3], "metrics": METRICS}
-    for options in (
-        {"sample_weight": rng.integers(0, 3, 40)},
-        {"sample_weight": rng.integers(0, 3, 40), "ties": "expected"},
+    truth, scores = sp.csr_array(rng.random((40, 30)) < 0.2).astype(int), levels(rng, (40, 30), 6)
+    weights, pairs = rng.integers(0, 3, 40), np.argwhere(rng.random((40, 30)) < 0.1)
+    for changes in (
+        {"sample_weight": weights},
+        {"sample_weight": weights, "ties": "expected"},
         {"by_frequency": 3, "ceiling": True, "empty_rows": "drop"},
-        {"filter": np.argwhere(rng.random((40, 30)) < 0.1)},
-        {"filter": np.argwhere(rng.random((40, 30)) < 0.1), "filter_truth": True},
+        {"filter": pairs},
+        {"filter": pairs, "filter_truth": True},
         {"metrics": ["P", "LRAP"]},
         {"metrics": ["P", "macroF1", "coverage"]},
         {"metrics": ["P", "F1_score"], "threshold": 2.0},
         {"duplicates": "max"},
         {"threads": 1},
     ):
-        assert content(xmceval.score(truth, scores, **{**common, **options})) == whole(
-            truth, scores, **{**common, **options}
-        )
+        options = {"k": [1, 3], "metrics": METRICS, **changes}
+        assert content(xmceval.score(truth, scores, **options)) == whole(truth, scores, **options)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
@@ -160,6 +158,7 @@ LAYOUTS = {
     "backwards": lambda m: np.ascontiguousarray(m[::-1])[::-1],
     "big-endian": lambda m: m.astype(m.dtype.newbyteorder(">")),
     "not aligned": lambda m: np.frombuffer(b"x" + m.tobytes(), np.uint8)[1:].view(m.dtype).reshape(m.shape),
+    "one row for all instances": lambda m: np.broadcast_to(m[:1], m.shape),
 }
 
 
@@ -167,15 +166,9 @@ LAYOUTS = {
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_every_layout_gives_the_same_bits(rng, dtype, layout):
     truth, scores = rng.random((6, 400)) < 0.1, levels(rng, (6, 400), 50).astype(dtype)
-    options = {"k": [1, 20], "metrics": ["P", "nDCG"]}
-    expected = content(xmceval.score(truth, scores, **options))
-    assert content(xmceval.score(truth, LAYOUTS[layout](scores), **options)) == expected
-
-
-def test_one_row_for_all_instances_is_no_copy(rng):
-    truth, row = rng.random((6, 400)) < 0.1, levels(rng, (1, 400), 50)
-    repeated = np.repeat(row, 6, axis=0)
-    assert xmceval.score(truth, np.broadcast_to(row, (6, 400)), k=5) == xmceval.score(truth, repeated, k=5)
+    options, given = {"k": [1, 20], "metrics": ["P", "nDCG"]}, LAYOUTS[layout](scores)
+    expected = content(xmceval.score(truth, np.array(given, dtype), **options))
+    assert content(xmceval.score(truth, given, **options)) == expected
 
 
 def test_read_only_scores_compile_nothing_anew(rng):
@@ -269,12 +262,12 @@ def test_scores_make_more_than_a_usual_block_where_they_are_read_without_a_copy(
             assert len([*matrices.as_scores(values).selecting(2).blocks()]) == n_blocks
 
 
-def test_a_threshold_is_rounded_as_bfloat16_is():
-    assert rounded(0.7, BFLOAT16) == 0.69921875
-    assert rounded(1.00390625, BFLOAT16) == 1.0  # halfway: the even one
-    assert rounded(1.01171875, BFLOAT16) == 1.015625
-    assert rounded(-np.inf, BFLOAT16) == -np.inf
-    assert rounded(1e300, BFLOAT16) == np.inf
+@pytest.mark.parametrize(
+    ("number", "expected"),  # the second is halfway: the even one
+    [(0.7, 0.69921875), (1.00390625, 1.0), (1.01171875, 1.015625), (-np.inf, -np.inf), (1e300, np.inf)],
+)
+def test_a_threshold_is_rounded_as_bfloat16_is(number, expected):
+    assert rounded(number, BFLOAT16) == expected
 
 
 TRUTH_DTYPES = ("bool", "int8", "uint16", "int64", "float16", "float32", "float64")

@@ -93,14 +93,6 @@ def test_duplicates_are_found_wherever_they_are(where):
             xmceval.score(*given_, k=1, metrics="P")
 
 
-def test_a_duplicate_is_refused_with_the_option_that_merges_it():
-    truth, twice = to_matrix([[(1, 1.0)]] * 3), to_matrix([[(1, 1.0), (1, 2.0)]] * 3)
-    hint = r"appears twice in this row; a label has one \w+ \(hint: pass duplicates='max' to count its largest value\)"
-    for y_true, y_score, train in ((truth, twice, truth), (twice, truth, truth), (truth, truth, twice)):
-        with pytest.raises(DataError, match=hint):
-            xmceval.score(y_true, y_score, k=1, train=train)
-
-
 def test_each_duplicate_is_counted_once():
     truth = to_matrix([[(0, 1.0), (0, 1.0), (1, 0.0)], [(2, 1.0)]])
     scores = to_matrix([[(0, 0.9), (1, 0.8)], [(2, 0.3)]])

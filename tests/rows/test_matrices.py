@@ -1,4 +1,5 @@
-"""Matrices: every kind of input gives the same bits, none is written to, and errors have their place."""
+"""Matrices and lists in memory: every kind gives the same bits, none is written to, and errors have their place."""
+# ruff: noqa: E501 - a case is one line
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import xmceval
 from xmceval import DataError, UsageError
 
 N_ROWS, N_LABELS, K = 12, 9, 3
+CPU, CUDA = 1, 2  # DLPack's numbers
 
 
 def judged(truth, scores):
@@ -40,16 +42,9 @@ def wide_indices(matrix, dtype):
 
 
 def read_only(matrix):
-    copy = np.array(matrix)
-    copy.flags.writeable = False
-    return copy
-
-
-def read_only_csr(matrix):
-    csr = sp.csr_matrix(matrix)
-    for array in (csr.data, csr.indices, csr.indptr):
+    for array in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
         array.flags.writeable = False
-    return csr
+    return matrix
 
 
 class DLPack:
@@ -65,40 +60,107 @@ class DLPack:
         return self._array.__dlpack_device__()
 
 
+class OnDevice:
+    """What an array of CuPy looks like: DLPack of another device, `get`, and no silent conversion."""
+
+    def __init__(self, array, *, is_gone=False):
+        self._array, self._is_gone = array, is_gone
+        self.shape, self.dtype = array.shape, array.dtype
+        self.copied = []
+
+    def __dlpack__(self, **options):
+        raise BufferError("cannot export memory of a CUDA device")
+
+    def __dlpack_device__(self):
+        return CUDA, 0
+
+    def __array__(self, *args, **options):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def __getitem__(self, rows):
+        part = OnDevice(self._array[rows], is_gone=self._is_gone)
+        part.copied = self.copied
+        return part
+
+    def get(self):
+        if self._is_gone:
+            raise RuntimeError("cudaErrorDevicesUnavailable: the device is gone\nmore lines")
+        self.copied.append(len(self._array))
+        return self._array
+
+
+class OnlyArray(OnDevice):
+    """What an array of JAX on a device looks like: it converts to numpy."""
+
+    get = property()
+
+    def __array__(self, *args, **options):
+        return self._array
+
+
+class Exporter:
+    """An array in memory that numpy cannot take through DLPack, such as one of bfloat16."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **options):
+        raise BufferError("Unsupported dtype in DLTensor.")
+
+    def __dlpack_device__(self):
+        return CPU, 0
+
+    def __array__(self, *args, **options):
+        return self._array
+
+
 KINDS = {
-    "csr_matrix": sp.csr_matrix,
-    "csr_array": sp.csr_array,
-    "csc_matrix": sp.csc_matrix,
-    "csc_array": sp.csc_array,
-    "coo_matrix": sp.coo_matrix,
-    "coo_array": sp.coo_array,
-    "lil_matrix": sp.lil_matrix,
-    "lil_array": sp.lil_array,
+    **{
+        name: getattr(sp, name) for form in ("csr", "csc", "coo", "lil") for name in (f"{form}_matrix", f"{form}_array")
+    },
     "dok_array": sp.dok_array,
     "bsr_array": lambda m: sp.bsr_array(m, blocksize=(1, 1)),
     "unsorted": unsorted,
     "int32 indices": lambda m: wide_indices(m, np.int32),
     "int64 indices": lambda m: wide_indices(m, np.int64),
-    "read-only csr": read_only_csr,
+    "read-only csr": lambda m: read_only(sp.csr_matrix(m)),
     "dense": np.asarray,
     "lists": lambda m: m.tolist(),
-    "read-only": read_only,
+    "read-only": lambda m: read_only(np.array(m)),
     "Fortran order": np.asfortranarray,
     "not contiguous": lambda m: np.repeat(np.repeat(m, 2, axis=0), 3, axis=1)[::2, ::3],
     "backwards": lambda m: np.ascontiguousarray(m[::-1, ::-1])[::-1, ::-1],
     "big-endian": lambda m: m.astype(m.dtype.newbyteorder(">")),
     "DLPack": DLPack,
+    "DLPack of another device": OnDevice,
+    "an array of another device": OnlyArray,
+    "DLPack of an unknown type": Exporter,
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_truth_gives_the_same_bits(truth, scores, kind):
-    assert estimates(KINDS[kind](truth), scores) == judged(truth, scores)
+def as_pairs(scores, width=N_LABELS):
+    """Return labels by score, in an order of their own, and the scores, padded with -1."""
+    labels = np.argsort(-scores, axis=1, kind="stable")[:, ::-1]
+    values = np.take_along_axis(scores, labels, axis=1)
+    padding = ((0, 0), (0, width - scores.shape[1]))
+    return np.pad(labels, padding, constant_values=-1), np.pad(values, padding, constant_values=np.nan)
+
+
+def rank(scores):
+    return np.argsort(-scores, axis=1, kind="stable")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_scores_gives_the_same_bits(truth, scores, kind):
-    assert estimates(truth, KINDS[kind](scores)) == judged(truth, scores)
+def test_every_kind_of_matrix_gives_the_same_bits(truth, scores, kind):
+    make, expected, weights = KINDS[kind], judged(truth, scores), np.arange(1.0, N_ROWS + 1)
+    whole = {"metrics": ["LRAP", "AUC"]}
+    assert estimates(make(truth), scores) == estimates(truth, make(scores)) == expected
+    assert estimates(make(truth), scores, **whole) == estimates(truth, make(scores), **whole)
+    assert estimates(truth, make(scores), **whole) == estimates(truth, scores, **whole)
+    if not sp.issparse(make(truth)):
+        assert estimates(truth, tuple(map(make, as_pairs(scores)))) == expected
+    if "DL" in kind or "device" in kind:
+        assert estimates(truth, scores, sample_weight=make(weights)) == estimates(truth, scores, sample_weight=weights)
 
 
 DTYPES = ["f2", "f4", "f8", "g", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
@@ -141,27 +203,52 @@ def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, bl
         assert estimates(truth, -wide) == estimates(truth, -steps.astype(float))
 
 
-def as_pairs(scores, width):
-    """Labels by score, in an order of their own, padded with -1."""
-    labels = np.argsort(-scores, axis=1, kind="stable")[:, ::-1]
-    values = np.take_along_axis(scores, labels, axis=1)
-    padding = ((0, 0), (0, width - scores.shape[1]))
-    return np.pad(labels, padding, constant_values=-1), np.pad(values, padding, constant_values=np.nan)
+def test_rows_leave_a_device_block_by_block(truth, scores, monkeypatch):
+    monkeypatch.setattr("xmceval.rows.matrices.dense.DEVICE_ENTRIES", 3 * N_LABELS)
+    device = OnDevice(scores)
+    assert estimates(truth, device) == estimates(truth, scores)
+    assert sum(device.copied) == N_ROWS + 2  # one to find out the type, and one that could be a ranking
+    assert max(device.copied) == 3
+
+
+def test_a_device_that_is_gone_is_an_error_of_the_input(truth, scores):
+    with pytest.raises(DataError) as error:
+        estimates(truth, OnDevice(scores, is_gone=True))
+    assert str(error.value) == (
+        "y_score: cannot be copied from its device (cudaErrorDevicesUnavailable: the device is gone) "
+        "(hint: pass it as an array of numpy)"
+    )
 
 
 @pytest.mark.parametrize("width", [N_LABELS, N_LABELS + 4])
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
-def test_pairs_give_the_same_bits(truth, scores, dtype, width):
+def test_pairs_give_the_same_bits_in_either_order_and_are_not_written_to(truth, scores, dtype, width):
     labels, values = as_pairs(scores, width)
-    assert estimates(truth, (labels.astype(dtype), values)) == judged(truth, scores)
-    assert estimates(truth, (np.asfortranarray(labels, dtype), DLPack(values.copy()))) == judged(truth, scores)
+    labels, expected = labels.astype(dtype), judged(truth, scores)
+    before = labels.tobytes(), values.tobytes()
+    assert estimates(truth, (labels, values)) == estimates(truth, (values, labels)) == expected
+    assert estimates(truth, (values.tolist(), labels.tolist())) == expected
+    assert estimates(truth, (np.asfortranarray(labels), DLPack(values.copy()))) == expected
+    assert estimates(truth, tuple(np.roll(each, 4, axis=1) for each in (labels, values))) == expected
+    assert (labels.tobytes(), values.tobytes()) == before
 
 
-def test_padding_may_be_anywhere_and_unsigned_labels_have_none(truth, scores):
-    labels, values = as_pairs(scores, N_LABELS + 1)
-    shifted = tuple(np.roll(each, 4, axis=1) for each in (labels, values))
-    assert estimates(truth, shifted) == judged(truth, scores)
-    assert estimates(truth, (labels[:, :-1].astype("u8"), values[:, :-1])) == judged(truth, scores)
+def test_labels_of_pairs_may_be_unsigned_and_scores_whole(truth, scores):
+    labels, values = as_pairs(scores)
+    assert estimates(truth, (labels.astype("u8"), values)) == judged(truth, scores)
+    assert estimates(truth, (labels, values.astype(int))) == judged(truth, scores)  # labels and scores
+    with pytest.raises(DataError, match=r"y_score: both arrays of the pair have integers"):
+        estimates(truth, (Exporter(labels), Exporter(values.astype(int))))
+
+
+def test_a_pair_is_one_system_of_a_comparison_and_two_matrices_are_two_runs(truth, scores):
+    labels, values = as_pairs(scores)
+    for pair in ((labels, values), (values, labels), [values, labels]):
+        compared = xmceval.compare(truth, {"A": pair, "B": scores}, k=1, metrics="P")
+        assert [system.name for system in compared.results] == ["A", "B"]
+        assert compared.results[0]["P@1"] == compared.results[1]["P@1"]
+    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": 2 * scores}, k=1, metrics="P")
+    assert [system.name for system in compared.results] == ["A (1)", "A (2)", "B"]
 
 
 def test_stored_zeros_are_predictions_and_minus_infinity_in_a_dense_row_is_none(truth, scores):
@@ -191,25 +278,101 @@ def test_arguments_are_not_written_to(truth, scores, kind):
     assert [getattr(each, "has_sorted_indices", None) for each in given] == flags
 
 
-def test_pairs_are_not_written_to(truth, scores):
-    pairs = as_pairs(scores, N_LABELS + 2)
-    before = [array.tobytes() for array in pairs]
-    estimates(truth, pairs)
-    assert [array.tobytes() for array in pairs] == before
+# Lists
+
+
+ROWS = {
+    "lists": list,
+    "tuples": tuple,
+    "sets": set,
+    "arrays": lambda row: np.array(row, dtype=np.int32),
+    "exporters": lambda row: np.array(row, dtype=np.uint16),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_lists_of_labels_are_truth(truth, scores, kind):
+    labels = [np.flatnonzero(row).tolist() for row in truth]
+    expected = estimates(truth > 0, scores)
+    assert estimates([ROWS[kind](row) for row in labels], scores, n_labels=N_LABELS) == expected
+    assert estimates([ROWS[kind](row) for row in labels], scores) == expected
+    assert estimates(truth, scores, train=labels) == estimates(truth, scores, train=truth > 0)
+
+
+def test_lists_of_one_length_are_labels_where_the_width_is_another(scores):
+    labels = [[i % N_LABELS, (i + 4) % N_LABELS] for i in range(N_ROWS)]
+    matrix = np.zeros((N_ROWS, N_LABELS), dtype=int)
+    matrix[np.arange(N_ROWS)[:, None], labels] = 1
+    assert estimates(labels, scores, n_labels=N_LABELS) == estimates(matrix, scores)
+    assert estimates(matrix.tolist(), scores, n_labels=N_LABELS) == estimates(matrix, scores)
+    padded = [[*row, -1, -1][: 2 + i % 3] for i, row in enumerate(labels)]
+    assert estimates(padded, scores) == estimates(matrix, scores)
+
+
+def test_no_labels_at_all_are_lists_too(scores):
+    assert estimates([[]] * N_ROWS, scores, n_labels=N_LABELS, metrics="P")["P@1"].value == 0
+    assert estimates([[], *[[3]] * (N_ROWS - 1)], scores, metrics="R")["R@3"].value > 0
+
+
+def test_ranked_labels_are_predictions(truth, scores, tmp_path):
+    order = rank(scores)
+    best, expected = order[:, :5], estimates(truth, (order[:, :5], np.tile(np.arange(5.0, 0, -1), (N_ROWS, 1))))
+    for ranked in (best, best.tolist(), [row.astype(np.int16) for row in best], *map(best.astype, ("u1", "u4", "u8"))):
+        assert estimates(truth, ranked) == expected
+    np.save(tmp_path / "ranked.npy", best.astype("u4"))
+    assert estimates(truth, tmp_path / "ranked.npy") == expected
+    ragged = [row[: i % 6].tolist() for i, row in enumerate(order)]
+    padded = np.array([[*row, *[-1] * (6 - len(row))] for row in ragged])
+    assert estimates(truth, ragged) == estimates(truth, padded)
+
+
+def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
+    ranked = np.tile([[4, 2], [0, 3]], (600, 1))
+    ranked[1100] = 3
+    with pytest.raises(DataError, match="y_score row 1100: label 3 appears twice in this row"):
+        xmceval.score(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
+
+
+def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
+    truth = sp.csr_matrix([[1, 0, 0], [0, 1, 0]])
+    assert xmceval.score(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
+    with pytest.raises(DataError, match="y_score has 2 columns, but y_true has 3 labels"):
+        xmceval.score(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
+
+
+def test_integers_that_cannot_be_labels_are_scores_of_another_width(truth):
+    for wrong in (np.ones((N_ROWS, 5), dtype=int), np.full((N_ROWS, 5), 40) + np.arange(5)):
+        with pytest.raises(DataError, match="y_score has 5 columns, but y_true has 9 labels"):
+            estimates(truth, wrong)
+
+
+def test_arrays_of_jax_give_the_same_bits(truth, scores):
+    jax, scores = pytest.importorskip("jax"), scores // 4 + 1  # which float8 holds
+    expected, array = estimates(truth, scores), jax.numpy.asarray(scores)
+    for dtype in ("float32", "float16", "bfloat16", "float8_e4m3fn", "int32", "int8"):
+        assert estimates(truth, jax.numpy.asarray(scores, dtype=dtype)) == expected, dtype
+        assert estimates(jax.numpy.asarray(truth, dtype=dtype), scores) == expected, dtype
+    for dtype in ("float32", "bfloat16"):
+        top = jax.lax.top_k(jax.numpy.asarray(scores, dtype=dtype), N_LABELS)
+        assert estimates(truth, top) == estimates(truth, tuple(top)) == expected
+    assert estimates(truth, list(array)) == expected
+    assert estimates([jax.numpy.asarray(np.flatnonzero(row)) for row in truth], scores) == estimates(truth > 0, scores)
+    with pytest.raises(DataError, match="y_score row 3: the score value of label 4 is NaN"):
+        estimates(truth, jax.numpy.asarray(scores, dtype="bfloat16").at[3, 4].set(np.nan))
+    with pytest.raises(DataError, match="y_score: expected numbers, got dtype complex64"):
+        estimates(truth, array.astype("complex64"))
+    with pytest.raises(DataError, match="both arrays of the pair have integers"):
+        estimates(truth, jax.lax.top_k(array.astype("int32"), 3))
 
 
 # Shapes
 
 
 @pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
-def test_no_rows_give_no_interval(make):
+def test_no_rows_give_no_interval_and_no_labels_no_cutoff(make):
     result = xmceval.score(make((0, 5)), make((0, 5)), metrics="P", k=1)
     assert result.counts.n_instances == 0
     assert np.isnan(result.interval("P@1")).all()
-
-
-@pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
-def test_no_labels_leave_no_cutoff(make):
     with pytest.raises(DataError, match="k = 1 is above the number of labels: y_true has 0"):
         xmceval.score(make((3, 0)), make((3, 0)), metrics="P", k=1)
 
@@ -238,12 +401,8 @@ def duplicated(matrix):
     )
 
 
-def duplicated_coo(matrix):
-    return sp.coo_matrix(([1, 2, 3], ([1, 4, 4], [0, 2, 2])), shape=matrix.shape)
-
-
 def labelled(matrix, label):
-    """CSR whose row 3 starts with another label than any of 0..n-1, unseen by scipy's own check."""
+    """Return CSR whose row 3 starts with another label than any of 0..n-1, unseen by scipy's own check."""
     csr = sp.csr_matrix(matrix)
     csr.indices[csr.indptr[3]] = label
     return csr
@@ -259,17 +418,10 @@ def sparse_row(values):
 
 BOTH = {  # of truth, and of scores
     "a NaN": (lambda m: with_(m, 7, 2, np.nan), " row 7: ", "label 2 is NaN", "expected a number"),
-    "a sparse NaN": (
-        lambda m: sp.csr_matrix(with_(m, 7, 2, np.nan)),
-        " row 7: ",
-        "label 2 is NaN",
-        "expected a number",
-    ),
     "a long NaN": (lambda m: with_(m, 7, 2, np.nan).astype("g"), " row 7: ", "label 2 is NaN", "expected a number"),
     "a duplicate": (duplicated, " row 1: label 2 appears twice", "a label has one "),
-    "a duplicate in COO": (duplicated_coo, " row 4: label 2 appears twice", "a label has one "),
+    "a duplicate in COO": (lambda m: sp.coo_matrix(([1, 2, 3], ([1, 4, 4], [0, 2, 2])), m.shape), " row 4: label 2 appears twice", "a label has one "),
     "a label of -1": (lambda m: labelled(m + 1, -1), " row 3: label -1 is negative", "labels are 0-based"),
-    "a label of -2": (lambda m: labelled(m + 1, -2), " row 3: label -2 is negative", "labels are 0-based"),
     "a label too large": (lambda m: labelled(m + 1, 9), " row 3: label 9 is outside 0..8", "y_true has 9 labels"),
     "longer lists first": (lambda _: [[1, 0.5], [1]], "rows of different lengths, 2 and 1", "or lists of labels"),
     "shorter lists first": (lambda _: [[1], [1, 0.5]], "rows of different lengths, 1 and 2", "or lists of labels"),
@@ -281,15 +433,22 @@ BOTH = {  # of truth, and of scores
     "sparse complex numbers": (lambda m: sp.csr_matrix(m.astype(complex)), "dtype complex128", "expected numbers"),
     "objects": (lambda m: m.astype(object), "dtype object", "expected numbers"),
     "numbers as text": (lambda m: m.astype(str), "has numbers as text, such as", ".astype("),
-    "words": (lambda m: np.char.add("w", m.astype(str)), "dtype <U", "expected numbers"),
+    "words": (lambda m: np.char.add("w", m.astype(str)), "got text, as names of labels are", "expected numbers"),
     "dates": (lambda m: m.astype("M8[D]"), "dtype datetime64", "expected numbers"),
-}
+}  # fmt: skip
 TRUTH = {
     "a fraction": (lambda y: with_(y, 7, 2, 0.5), " row 7: ", "is 0.5, a fraction", "truth and predictions swapped?"),
     "a negative value": (lambda y: with_(y, 7, 2, -1), " row 7: ", "is -1, negative", "expected 0, 1 or a whole grade"),
     "a huge grade": (lambda y: with_(y, 7, 2, 2.0**41), " row 7: ", "label 2 is 2.19902e+12", "above 2^40 are refused"),
     "infinity": (lambda y: with_(y, 7, 2, np.inf), " row 7: ", "label 2 is inf", "above 2^40 are refused"),
-}
+    "lists of fractions": (lambda _: [[0.5, 1], [1], *[[0]] * 10], ": expected a matrix, or lists of labels", "of float64"),
+    "lists of words": (lambda _: [["a", "b"], ["c"], *[["d"]] * 10], ": expected a matrix, or lists of labels", "of <U1"),
+    "lists, a negative label": (lambda _: [[0, -2], [1], *[[0]] * 10], " row 0: label -2 is negative"),
+    "lists, a label too large": (lambda _: [[0, 1], [9], *[[0]] * 10], " row 1: label 9 is outside 0..8"),
+    "lists, a label twice": (lambda _: [[0, 1], [2, 2], *[[0]] * 10], " row 1: label 2 appears twice"),
+    "too few lists": (lambda _: [[0, 1], [2]], " has 2 rows", "y_score has 12 rows"),
+    "matrices in lists": (lambda _: [[[0, 1]], [[2]], *[[[0]]] * 10], ""),
+}  # fmt: skip
 PAIRS = {
     "a duplicate": (lambda s: (np.zeros((12, 2), int), s[:, :2]), "[0] row 0: label 0 appears twice", "has one score"),
     "padding of -2": (lambda s: (np.full((12, 2), -2), s[:, :2]), "[0] row 0: label -2 is negative", "are 0-based"),
@@ -299,6 +458,7 @@ PAIRS = {
     "labels that are floats": (lambda s: (s, s), "[0]: ", "got dtype float64", "labels must be integers"),
     "two shapes": (lambda s: (np.zeros((12, 2), int), s), "[0] has shape (12, 2)", "[1] has shape (12, 9)", "the same"),
 }
+
 SHAPES = {
     "fewer rows": (lambda s: s[:-1], " has 11 rows", "y_true has 12 rows", "must be of the same instances"),
     "more rows": (lambda s: np.vstack([s, s]), " has 24 rows", "y_true has 12 rows", "must be of the same instances"),
@@ -306,7 +466,9 @@ SHAPES = {
     "fewer columns": (lambda s: s[:, :-1], " has 8 columns", "y_true has 9 labels"),
     "more columns": (lambda s: np.hstack([s, s]), " has 18 columns", "y_true has 9 labels"),
 }
+
 WRONG = [("y_true", *case) for case in (BOTH | TRUTH).values()]
+
 WRONG += [("y_score", *case) for table in (BOTH, PAIRS, SHAPES) for case in table.values()]
 
 
@@ -323,8 +485,9 @@ def test_what_is_wrong_is_reported_with_place_cause_and_hint(monkeypatch, truth,
     read_in_pieces(monkeypatch, entries=block_entries)
     name, make, *parts = wrong
     given = {"y_true": truth, "y_score": scores}
+    lists = {"n_labels": N_LABELS} if isinstance(make(given[name]), list) else {}
     with pytest.raises(DataError) as error:
-        xmceval.score(**given | {name: make(given[name])}, metrics="P", k=1)
+        xmceval.score(**given | {name: make(given[name])}, **lists, metrics="P", k=1)
     message = str(error.value)
     assert [part for part in (name, *parts) if part not in message] == []
     if parts[0].startswith((" ", "[")):  # a place, right behind the name
@@ -337,11 +500,8 @@ def test_of_several_faults_the_first_row_is_reported(truth, scores):
     refused(with_(with_(truth, 9, 1, 0.5), 4, 2, -1), with_(scores, 6, 0, np.nan), ["y_true row 4"])
 
 
-def test_a_cutoff_above_the_number_of_labels_is_refused(truth, scores):
+def test_numbers_of_labels_that_do_not_fit_are_refused(truth, scores):
     refused(truth, scores, ["k = 10 is above the number of labels: y_true has 9"], k=10)
-
-
-def test_n_labels_must_be_that_of_the_truth(truth, scores):
     refused(truth, scores, ["n_labels is 10, but y_true has 9 labels"], n_labels=10)
 
 
@@ -357,12 +517,13 @@ def test_a_whole_number_of_any_type_is_a_cutoff(truth, scores, k):
     assert list(xmceval.score(truth, scores, metrics="P", k=k)) == ["P@2"]
 
 
-WIDE = np.array([[-(2**60) - 1, -(2**60), -5, 0], [2**60 + 1, 2**60, 0, 5]], np.int64)
-
-
 def test_wide_integers_keep_their_sign():
-    y_true, y_score = np.array([[0, 1, 0, 1], [1, 0, 0, 0]]), sp.csr_array(WIDE)
-    result = xmceval.score(y_true, y_score, metrics=["LRAP", "coverage_error"], unscored="zero")
+    wide = np.array([[-(2**60) - 1, -(2**60), -5, 0], [2**60 + 1, 2**60, 0, 5]], np.int64)
+    y_true, options = (
+        np.array([[0, 1, 0, 1], [1, 0, 0, 0]]),
+        {"metrics": ["LRAP", "coverage_error"], "unscored": "zero"},
+    )
+    result = xmceval.score(y_true, sp.csr_array(wide), **options)
     assert (result["LRAP"], result["coverage_error"]) == pytest.approx((11 / 12, 2.0))
 
 
@@ -375,41 +536,12 @@ def test_grades_whose_gain_leaves_the_range_are_refused():
 
 @pytest.mark.parametrize(
     ("metric", "weight", "is_named"),
-    [
-        ("P", 1e-10, True),
-        ("P", 1e-8, False),
-        ("macroF1", 1e-8, True),
-        ("macroAUC", 1e-8, True),
-        ("macroF1", 1e-5, False),
-    ],
+    [("P", 1e-10, 1), ("P", 1e-8, 0), ("macroF1", 1e-8, 1), ("macroAUC", 1e-8, 1), ("macroF1", 1e-5, 0)],
 )
 def test_weights_that_are_lost_beside_the_largest_are_named(metric, weight, is_named):
     result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics=metric, sample_weight=[1, weight, 1])
     expected = f"the smallest weight is {weight:.1g} of the largest"
     assert any(expected in warning for warning in result.warnings) == is_named
-
-
-@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
-@pytest.mark.parametrize("role", ["y_true", "y_score", "train"])
-def test_duplicates_of_any_format_keep_their_largest_value(form, role):
-    rows, labels, values = [0, 0, 2, 2, 2, 1], [1, 1, 0, 4, 0, 2], [3, 5, 1, 2, 4, 1]
-    coo = sp.coo_array((np.array(values, dtype=float), (rows, labels)), shape=(6, 6))
-    largest = sp.csr_array(([5.0, 1, 4, 2], ([0, 1, 2, 2], [1, 2, 0, 4])), shape=(6, 6))
-    order = np.argsort(rows, kind="stable")
-    by_row = sp.csr_array((coo.data[order], coo.col[order], np.cumsum([0, *np.bincount(rows, minlength=6)])), (6, 6))
-    blocks = sp.bsr_array(
-        (coo.data[order][:, None, None], coo.col[order], by_row.indptr), shape=(6, 6), blocksize=(1, 1)
-    )
-    order = np.argsort(labels, kind="stable")
-    indptr = np.cumsum([0, *np.bincount(labels, minlength=6)])
-    columns = sp.csc_array((coo.data[order], np.array(rows)[order], indptr), shape=(6, 6))
-    twice = {"coo": coo, "csr": by_row, "csc": columns, "bsr": blocks}[form]
-    inputs = {"y_true": np.eye(6), "y_score": np.eye(6)[::-1], "train": np.eye(6)}
-    options = {"metrics": ["nDCG", "PSP", "AP"], "k": 2}
-    with pytest.raises(DataError, match=f"{role} row [02]: label [01] appears twice in this row"):
-        xmceval.score(**{**inputs, role: twice}, **options)
-    found = xmceval.score(**{**inputs, role: twice}, **options, duplicates="max")
-    assert dict(found) == dict(xmceval.score(**{**inputs, role: largest}, **options))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -435,23 +567,32 @@ def test_a_score_of_a_file_is_at_least_itself(tmp_path):
         assert found["recall_score"] == 1.0, name
 
 
-def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
-    ranked = np.tile([[4, 2], [0, 3]], (600, 1))
-    ranked[1100] = 3
-    with pytest.raises(DataError, match="y_score row 1100: label 3 appears twice in this row"):
-        xmceval.score(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
-
-
-def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
-    truth = sp.csr_matrix([[1, 0, 0], [0, 1, 0]])
-    assert xmceval.score(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
-    with pytest.raises(DataError, match="y_score has 2 columns, but y_true has 3 labels"):
-        xmceval.score(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
-
-
 @pytest.mark.parametrize("row", [-1, 3])
 def test_an_entry_of_coo_outside_of_its_rows_is_an_error(row):
     coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 1])), shape=(3, 4))
     coo.row[1] = row
     with pytest.raises(DataError, match=f"^y_score: has 3 rows, but a stored entry is in row {row}$"):
         xmceval.score(sp.csr_matrix((3, 4)), coo, k=1, metrics="P")
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
+@pytest.mark.parametrize("role", ["y_true", "y_score", "train"])
+def test_duplicates_of_any_format_keep_their_largest_value(form, role):
+    rows, labels, values = [0, 0, 2, 2, 2, 1], [1, 1, 0, 4, 0, 2], [3, 5, 1, 2, 4, 1]
+    coo = sp.coo_array((np.array(values, dtype=float), (rows, labels)), shape=(6, 6))
+    largest = sp.csr_array(([5.0, 1, 4, 2], ([0, 1, 2, 2], [1, 2, 0, 4])), shape=(6, 6))
+    order = np.argsort(rows, kind="stable")
+    by_row = sp.csr_array((coo.data[order], coo.col[order], np.cumsum([0, *np.bincount(rows, minlength=6)])), (6, 6))
+    blocks = sp.bsr_array(
+        (coo.data[order][:, None, None], coo.col[order], by_row.indptr), shape=(6, 6), blocksize=(1, 1)
+    )
+    order = np.argsort(labels, kind="stable")
+    indptr = np.cumsum([0, *np.bincount(labels, minlength=6)])
+    columns = sp.csc_array((coo.data[order], np.array(rows)[order], indptr), shape=(6, 6))
+    twice = {"coo": coo, "csr": by_row, "csc": columns, "bsr": blocks}[form]
+    inputs = {"y_true": np.eye(6), "y_score": np.eye(6)[::-1], "train": np.eye(6)}
+    options = {"metrics": ["nDCG", "PSP", "AP"], "k": 2}
+    with pytest.raises(DataError, match=f"{role} row [02]: label [01] appears twice in this row"):
+        xmceval.score(**{**inputs, role: twice}, **options)
+    found = xmceval.score(**{**inputs, role: twice}, **options, duplicates="max")
+    assert dict(found) == dict(xmceval.score(**{**inputs, role: largest}, **options))

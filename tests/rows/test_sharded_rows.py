@@ -103,30 +103,22 @@ def test_each_header_declares_its_own_row_length():
 
 
 def test_warnings_of_many_shards_are_counted():
-    for i in range(9):
-        write(f"p{i}.txt", "0:1")
-    result = score(truth_of(*[1] * 9), [f"p{i}.txt" for i in range(9)])
-    assert sum("no newline" in fact for fact in result.facts) == 5
-    assert "p0.txt to p8.txt: 4 more warnings like these, of other shards" in result.facts
-    result = score(truth_of(*[1] * 5), [f"p{i}.txt" for i in range(5)])
-    assert len(result.warnings) == sum("no newline" in fact for fact in result.facts) == 5
+    shards = [write(f"p{i}.txt", "0:1") for i in range(9)]
+    many, few = score(truth_of(*[1] * 9), shards), score(truth_of(*[1] * 5), shards[:5])
+    assert [sum("no newline" in fact for fact in result.facts) for result in (many, few)] == [5, 5]
+    assert "p0.txt to p8.txt: 4 more warnings like these, of other shards" in many.facts
+    assert len(few.warnings) == 5
 
 
-def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
+def test_rows_that_are_held_are_read_again_and_freed_and_no_others(monkeypatch):
     save_npz("a.npz", csr_matrix(EYE).tocoo())
-    opened = []
-    blocks = ReopenedSource.blocks
+    opened, blocks = [], ReopenedSource.blocks
     monkeypatch.setattr(ReopenedSource, "blocks", lambda self: opened.append(self.name) or blocks(self))
     assert score([EYE, EYE], ["a.npz", csr_matrix(EYE)])["P@1"] == 1.0
-    assert opened == ["a.npz"]
-
-
-def test_the_name_of_a_file_of_labels_does_not_make_shards_be_read_again(monkeypatch):
-    monkeypatch.setattr(ReopenedSource, "blocks", lambda _: pytest.fail("the rows of text are never held"))
     for name, content in (("held in memory.txt", "a\nb\n"), ("t-1.txt", "a\n"), ("t-2.txt", "b\n")):
         write(name, content)
-    scored = score("t-*.txt", [np.array([[0.9, 0.1]])] * 2, metrics="P", k=1, labels="held in memory.txt")
-    assert scored["P@1"] == 0.5
+    assert score("t-*.txt", [np.array([[0.9, 0.1]])] * 2, labels="held in memory.txt")["P@1"] == 0.5
+    assert opened == ["a.npz"]
 
 
 def test_weights_and_filters_count_rows_over_all_shards():
@@ -161,9 +153,8 @@ def test_a_list_in_compare_is_runs_and_shards_have_their_name():
 def test_the_same_shards_twice_are_reported():
     parts = truth_of(2, 2)
     systems = {"a": Shards(parts), "b": Shards([parts[0], EYE[:2]]), "c": Shards(parts)}
-    with pytest.warns(
-        xmceval.XmcevalWarning, match=r"^a and c are the same files: they tie on every instance$"
-    ) as caught:
+    message = r"^a and c are the same files: they tie on every instance$"
+    with pytest.warns(xmceval.XmcevalWarning, match=message) as caught:
         xmceval.compare(parts, systems, metrics="P", k=1)
     assert len(caught) == 1
 

@@ -1,4 +1,5 @@
 """Tensors of PyTorch give the same bits as arrays of numpy; these tests run where torch is installed."""
+# ruff: noqa: E501 - a case is one line
 
 import subprocess
 import sys
@@ -21,11 +22,8 @@ def dense(matrix, dtype):
 
 
 KINDS = {
-    **{
-        dtype: lambda m, dtype=dtype: dense(m, dtype)
-        for dtype in ("float32", "float64", "float16", "bfloat16", "int64")
-    },
-    "int8": lambda m: dense(m, "int8"),
+    **{dtype: lambda m, dtype=dtype: dense(m, dtype) for dtype in ("float32", "float64", "float16", "int64", "int8")},
+    "bfloat16": lambda m: dense(m, "bfloat16"),
     "requires grad": lambda m: dense(m, "float32").requires_grad_(),
     "has a history": lambda m: dense(m, "float32").requires_grad_() * 1.0,
     "parameter": lambda m: torch.nn.Parameter(dense(m, "bfloat16")),
@@ -78,17 +76,16 @@ def test_lists_of_tensors_and_nested_ones_are_the_labels_of_rows(truth, scores):
         assert estimates(torch.nested.nested_tensor(rows, layout=layout), scores) == expected
 
 
-def test_weights_and_filters_may_be_tensors(truth, scores):
+def test_weights_filters_and_groups_may_be_tensors(truth, scores):
     weights, pairs, values = np.arange(1.0, N_ROWS + 1), np.array([[0, 1], [3, 4]]), np.arange(1.0, N_LABELS + 1)
-    expected = estimates(truth, scores, sample_weight=weights, filter=pairs, inverse_propensities=values)
-    found = estimates(
-        torch.tensor(truth),
-        torch.tensor(scores),
-        sample_weight=torch.tensor(weights, requires_grad=True),
-        filter=torch.tensor(pairs),
-        inverse_propensities=torch.tensor(values).bfloat16(),
-    )
-    assert found == expected
+    options = {"sample_weight": weights, "filter": pairs, "inverse_propensities": values}
+    tensors = {name: torch.tensor(array) for name, array in options.items()}
+    tensors["sample_weight"].requires_grad_()
+    tensors["inverse_propensities"] = tensors["inverse_propensities"].bfloat16()
+    assert estimates(torch.tensor(truth), torch.tensor(scores), **tensors) == estimates(truth, scores, **options)
+    groups = torch.arange(N_ROWS) % 3
+    results = [xmceval.score(truth, scores, metrics="P", k=1, by_group=each) for each in (groups, groups.numpy())]
+    assert results[0].to_json() == results[1].to_json()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool", "float8_e5m2"])
@@ -153,27 +150,12 @@ WRONG = {
     "one dimension": (lambda s: dense(s, "float32")[0], r"y_score: expected a matrix .* got shape \(9,\)"),
     "width": (lambda s: dense(s, "float32")[:, :5], "y_score has 5 columns, but y_true has 9 labels"),
     "rows": (lambda s: dense(s, "float32")[:5], "y_true has 12 rows, y_score has 5 rows"),
-    "ragged": (
-        lambda s: [row[: i + 1] for i, row in enumerate(dense(s, "float32"))],
-        r"y_score: expected a matrix, or lists of labels, .* got rows of different lengths, 1 and 2",
-    ),
-    "integers twice": (
-        lambda s: tuple(dense(s, "int32").topk(3)),
-        r"y_score: both arrays of the pair have integers, .* \(hint: pass \(labels, scores\) with scores as floats",
-    ),
-    "two shapes": (
-        lambda s: (dense(s, "float32"), dense(s, "int32")[:, :3]),
-        r"y_score\[1\] has shape \(12, 3\), but y_score\[0\] has shape \(12, 9\)",
-    ),
-    "sparse duplicates": (
-        lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 4], [2, 2]]), torch.ones(2), s.shape),
-        "y_score row 4: label 2 appears twice",
-    ),
-    "a sparse tensor of vectors": (
-        lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 5]]), torch.ones(2, 9), s.shape),
-        "y_score: expected a matrix",
-    ),
-}
+    "ragged": (lambda s: [row[: i + 1] for i, row in enumerate(dense(s, "float32"))], r"y_score: expected a matrix, or lists of labels, .* got rows of different lengths, 1 and 2"),
+    "integers twice": (lambda s: tuple(dense(s, "int32").topk(3)), r"y_score: both arrays of the pair have integers, .* \(hint: pass \(labels, scores\) with scores as floats"),
+    "two shapes": (lambda s: (dense(s, "float32"), dense(s, "int32")[:, :3]), r"y_score\[1\] has shape \(12, 3\), but y_score\[0\] has shape \(12, 9\)"),
+    "sparse duplicates": (lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 4], [2, 2]]), torch.ones(2), s.shape), "y_score row 4: label 2 appears twice"),
+    "a sparse tensor of vectors": (lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 5]]), torch.ones(2, 9), s.shape), "y_score: expected a matrix"),
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
@@ -254,26 +236,20 @@ def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, sco
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
-@pytest.mark.parametrize("kind", ["sparse", "meta", "nested"])
-def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, kind):
-    tensor = {
-        "sparse": lambda: torch.ones(N_ROWS).to_sparse(),
-        "meta": lambda: torch.ones(N_ROWS).to("meta"),
-        "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
-    }[kind]()
-    calls = {
-        "by_group": lambda: xmceval.score(truth, scores, metrics="P", k=1, by_group=tensor),
-        "sample_weight": lambda: xmceval.score(truth, scores, metrics="P", k=1, sample_weight=tensor),
-        "y_true": lambda: xmceval.roc_auc_score(tensor, scores),
-    }
-    for name, call in calls.items():
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(N_ROWS).to_sparse(),
+        lambda: torch.ones(N_ROWS).to("meta"),
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    ],
+    ids=["sparse", "meta", "nested"],
+)
+def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, make):
+    for name in ("by_group", "sample_weight"):
         with pytest.raises(DataError, match=f"^{name}: "):
-            call()
+            xmceval.score(truth, scores, metrics="P", k=1, **{name: make()})
+    with pytest.raises(DataError, match=r"^y_true: "):
+        xmceval.roc_auc_score(make(), scores)
     with pytest.raises(DataError, match="y_score"):
-        xmceval.score([truth, truth], [scores, tensor], metrics="P", k=1)
-
-
-def test_groups_may_be_a_tensor(truth, scores):
-    groups = torch.arange(N_ROWS) % 3
-    found = xmceval.score(truth, scores, metrics="P", k=1, by_group=groups)
-    assert found.to_json() == xmceval.score(truth, scores, metrics="P", k=1, by_group=groups.numpy()).to_json()
+        xmceval.score([truth, truth], [scores, make()], metrics="P", k=1)

@@ -35,7 +35,7 @@ METRICS
 ``help(xmceval.score)`` describes all options, including those that the other functions share.
 
 The guides are Markdown in the folder ``guide`` of the package. The first is ``start.md``; ``design.md`` says how the
-package is built, in ten sentences.
+package is built.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def find_recipes():
         for heading, text in pieces.items():
             python = find_code(text)
             before = find_code(beginning) + find_code(start)
-            recipes[heading] = (python and before + python, find_code(text, "sh"), find_code(text, "make"))
+            recipes[heading] = (python and before + python, find_code(text, "sh"))
     return recipes
 
 
@@ -65,9 +65,6 @@ def write_files(folder):
     lines = [f"{rng.integers(0, 3)} qid:{query} 1:0.5" for query, size in enumerate(sizes, 1) for _ in range(size)]
     (folder / "test.letor").write_text("\n".join(lines) + "\n")
     np.savetxt(folder / "documents.txt", rng.random(len(lines)), fmt="%.6f")
-    users, clicked = rng.integers(0, 9, 300), rng.integers(0, 2, 300)
-    log = pd.DataFrame({"user": users, "clicked": clicked, "score": (clicked + rng.normal(size=300)).round(2)})
-    log.to_csv(folder / "clicks.csv", index=False)
     for name, seed in (("old", 2), ("new", 3)):
         random = np.random.default_rng(seed)
         lines = [
@@ -153,24 +150,6 @@ def test_history_lists_the_values_of_commits_and_the_page_has_those_of_a_leaderb
     page = (folder / "RESULTS.md").read_text(encoding="utf-8").rpartition("|")[0]
     recorded = "68.60 37.40 26.68 38.92 55.00 40.36 27.11 50.34 79.50 43.70 38.45 53.76 73.50 50.50 44.43 71.91"
     assert re.findall(r"\b\d\d\.\d\d\b", page) == recorded.split()
-
-
-def test_make_scores_only_what_changed(files):
-    folder = files / "datasets" / "sample"
-    shutil.copy(folder / "model_a.txt", folder / "preds.txt")
-    (folder / "Makefile").write_text(RECIPES["Options of your own, and scores of what changed"][2])
-    assert "xmceval score" in shell("make results.json", folder)
-    document = json.loads((folder / "results.json").read_text())
-    assert document["systems"][0]["metrics"]["PSP@5"]["value"] == pytest.approx(0.3892260952844692, rel=1e-9)
-    assert "xmceval score" not in shell("make results.json", folder)
-    os.utime(folder / "preds.txt", (2**32, 2**32))
-    assert "xmceval score" in shell("make results.json", folder)
-
-
-def test_alias_sets_options(files):
-    alias = RECIPES["Options of your own, and scores of what changed"][1]
-    command = "xscore tst_X_Y.txt model_a.txt -m PSP -k 5 -q\n"
-    assert "\n| PSP | 38.92 ±2.29 |\n" in shell(alias + command, files / "datasets" / "sample")
 
 
 def test_tasks_of_slurm_save_states_that_merge(files):

@@ -1,4 +1,4 @@
-"""The guide to inputs tells the truth: all that its tables show is written, read and scored, or refused.
+"""The guide to inputs tells the truth: all that its lists and tables show is written, read and scored, or refused.
 
 Its examples are of the same three instances, so that each gives the same values: a file or an object that is read as
 anything else does not.
@@ -41,8 +41,18 @@ def tables_of(text):
     return [[[cell.strip() for cell in row] for row in table[2:]] for table in tables]
 
 
-def codes_in(cell):
-    return re.findall(r"`([^`]+)`", cell)
+def entries_of(text):
+    """Return the entries of the lists of a text: names, what follows them, and items by the words before."""
+    entries = []
+    for entry in re.findall(r"^- \*\*.*\n(?:  .*\n)*", text, re.MULTILINE):
+        head, *items = [" ".join(part.split()) for part in re.split(r"^  - ", entry, flags=re.MULTILINE)]
+        name, about = re.fullmatch(r"- \*\*(.*?)\*\*(?:: | )?(.*)", head).groups()
+        entries.append((name, about, dict(re.split(": ?", item, maxsplit=1) for item in items)))
+    return entries
+
+
+def codes_in(text):
+    return re.findall(r"`([^`]+)`", text)
 
 
 def evaluate(code):
@@ -65,17 +75,18 @@ def make(code):
 
 
 # The names of labels: of most examples, and of those that need others.
-LABELS = codes_in(tables_of(PARTS["Files for options"])[0][0][1])[0].replace("↵", "\n")
+OF_OPTIONS = {name: codes_in(items["example"]) for name, _, items in entries_of(PARTS["Files for options"])}
+LABELS = plain(OF_OPTIONS["label-names"][0])
 OTHER_LABELS = {"comma-names": "1000\n1001\n1002\n1003\n1004\n", "tabbed-names": re.sub("(?m)^(?=.)", "light ", LABELS)}
 
 # The format, "truth" or "scores", what writes or is a file, and the names of labels, if it has such names.
 BY_ROW, BY_QUERY = (
     [
-        (row[0], kind, code, OTHER_LABELS.get(row[0], LABELS if "--labels" in row[3] else None))
+        (name, kind, code, OTHER_LABELS.get(name, LABELS if "--labels" in about else None))
         for heading in headings
-        for row in tables_of(PARTS[heading])[0]
-        for kind, cell in (("truth", row[1]), ("scores", row[2]))
-        for code in codes_in(cell)
+        for name, about, items in entries_of(PARTS[heading])
+        for kind, item in (("truth", "truth"), ("scores", "predictions"))
+        for code in codes_in(items.get(item, ""))
     ]
     for headings in (["Text with a line per instance", "Arrays", "Tables, by row"], ["Queries and documents"])
 )
@@ -87,7 +98,8 @@ of_files = pytest.mark.parametrize(("name", "kind", "code", "labels", "by_query"
 def expected():
     """Return the values of the example, which the page states."""
     values = dict(xmceval.score(Y, S, metrics=METRICS))
-    stated = re.search(r"P@1 is ([\d.]+), P@3 ([\d.]+), RR ([\d.]+) and nDCG@3 ([\d.]+)\.", PAGE).groups()
+    page = " ".join(PAGE.split())
+    stated = re.search(r"P@1 is ([\d.]+), P@3 ([\d.]+), RR ([\d.]+) and nDCG@3 ([\d.]+)\.", page).groups()
     assert [f"{100 * values[name]:.2f}" for name in ("P@1", "P@3", "RR@all", "nDCG@3")] == list(stated)
     return values
 
@@ -165,23 +177,24 @@ def test_every_format_has_an_example_and_every_grammar_a_format():
 
 
 def test_the_page_says_how_text_is_told_apart_in_the_order_in_which_it_is():
-    rows = [[cell.replace("`", "") for cell in row] for row in tables_of(PARTS["How text is told apart"])[0]]
-    assert rows == [[form.name, form.title, form.evidence] for form in FORMATS.values() if form.evidence]
+    shown = [(name, evidence.replace("`", "")) for name, evidence, _ in entries_of(PARTS["How text is told apart"])]
+    assert shown == [(form.name, form.evidence) for form in FORMATS.values() if form.evidence]
     order = dict.fromkeys([*(reading.name for reading in READINGS), *(kind for kind, _ in KINDS if kind in FORMATS)])
-    assert [name for name, *_ in rows] == [*order, "tabbed-names", "comma-names"]
+    assert [name for name, _ in shown] == [*order, "tabbed-names", "comma-names"]
 
 
 def test_columns_are_known_by_the_names_of_the_page():
-    shown = {role: tuple(names.partition("; ")[0].split(", ")) for role, names in tables_of(PARTS["Tables, by row"])[1]}
+    entries = [entry for entry in entries_of(PARTS["Tables, by row"]) if not entry[2]]
+    shown = {role: tuple(names.partition("; ")[0].split(", ")) for role, names, _ in entries}
     assert shown == NAMES
 
 
 # Python: what it is, "truth" or "scores", and the expression.
 PYTHON = [
     (what, kind, code)
-    for what, *cells in tables_of(PARTS["Python"])[0]
-    for kind, cell in zip(("truth", "scores"), cells, strict=True)
-    for code in codes_in(cell)
+    for what, _, items in entries_of(PARTS["Python"])
+    for kind, item in (("truth", "y_true"), ("scores", "y_score"))
+    for code in codes_in(items.get(item, ""))
 ]
 NOT_IN_BATCHES = {"long tables", "list columns", "by query"}
 
@@ -241,12 +254,15 @@ def decide(code, inputs):
     return ([y_true, decided] if code.startswith("y_score") else [decided, y_score]), {}
 
 
-@pytest.mark.parametrize("row", tables_of(PARTS["What has two readings is refused"])[0], ids=lambda row: row[1])
-def test_two_readings_are_refused_until_one_is_decided(row, expected):
-    inputs = [as_input(code, name) for code, name in zip(codes_in(row[0]), "tp", strict=True)]
+TWO_READINGS = entries_of(PARTS["What has two readings is refused"])
+
+
+@pytest.mark.parametrize("items", [entry[2] for entry in TWO_READINGS], ids=[entry[0] for entry in TWO_READINGS])
+def test_two_readings_are_refused_until_one_is_decided(items, expected):
+    inputs = [as_input(code, name) for code, name in zip(codes_in(items["inputs"]), "tp", strict=True)]
     with pytest.raises(xmceval.DataError, match=r"\(hint: "):
         xmceval.score(*inputs, metrics=METRICS)
-    decided, options = decide(codes_in(row[2])[0], inputs)
+    decided, options = decide(codes_in(items["decided by"])[0], inputs)
     found = dict(xmceval.score(*decided, metrics=METRICS, **options))
     assert found | {"AP@all": 0} == expected | {"AP@all": 0}  # a ranking of all labels has more of them
 
@@ -272,16 +288,15 @@ def test_what_is_not_read_has_a_hint(what):
 
 
 def test_files_for_options_are_read(expected):
-    examples = {row[0]: codes_in(row[1]) for row in tables_of(PARTS["Files for options"])[0]}
-    for inputs, pairs in zip([(Y, S), (QRELS, RUN)], examples["filter"], strict=True):
+    for inputs, pairs in zip([(Y, S), (QRELS, RUN)], OF_OPTIONS["filter"], strict=True):
         without = xmceval.score(*inputs, metrics="P", k=1, filter=write("filter", plain(pairs)))
         assert f"P@1 is {100 * without['P@1']:.2f}" in PARTS["Files for options"]
-    (numbers,), options = map(plain, examples["numbers"]), {"metrics": "PSP", "k": [1, 3]}
+    (numbers,), options = map(plain, OF_OPTIONS["numbers"]), {"metrics": "PSP", "k": [1, 3]}
     inverse = np.array(numbers.split(), float)
     weighed = xmceval.score(Y, S, inverse_propensities=write("numbers", numbers), **options)
     assert dict(weighed) == dict(xmceval.score(Y, S, inverse_propensities=inverse, **options))
     assert dict(weighed) != dict(xmceval.score(Y, S, inverse_propensities=inverse[::-1], **options))
-    compared = xmceval.compare_rows([write("saved.rows.csv", plain(examples["row-values"][0]))])
+    compared = xmceval.compare_rows([write("saved.rows.csv", plain(OF_OPTIONS["row-values"][0]))])
     assert [result["P@1"] for result in compared.results] == [2 / 3, 1 / 3]
     assert compared.results[0]["P@1"] == expected["P@1"]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.approved import check
+from support.files import write_qrels
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
 
 from xmceval.cli import inputs as systems
-from xmceval.cli.main import main
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Cost
@@ -32,15 +32,12 @@ def run(run):
 
 
 @pytest.fixture
-def rows(tmp_path, capsys):
+def rows(tmp_path, run):
     """Return a function that scores a file, saves its rows, and returns their path."""
 
-    def rows(name, preds, *args):
-        path = tmp_path / name
-        with pytest.raises(SystemExit, match="0"):
-            main(["score", TRUTH, preds, "-q", *args, "--save-rows", str(path)])
-        capsys.readouterr()
-        return path
+    def rows(name, preds, metrics):
+        assert run.func("score", TRUTH, preds, "-q", "-m", metrics, "--save-rows", tmp_path / name)[0] == 0
+        return tmp_path / name
 
     return rows
 
@@ -71,10 +68,10 @@ def test_csv_has_one_line_per_difference(run):
     first = "system baseline metric k bin difference low high p p_adjusted effect detectable wins ties losses n"
     assert head[:16] == first.split()
     found = dict(zip(head, line, strict=True))
-    names = ["system", "baseline", "metric", "k", "wins", "ties", "losses", "n", "test", "adjust", "seed", "truth"]
-    expected = ["model_b", "model_a", "P", "3", "123", "235", "142", "500", "t", "holm", "0", TRUTH]
-    assert [found[name] for name in names] == expected
-    assert (found["bin"], found["unit"], found["higher_is_better"]) == ("", "row", "true")
+    expected = {"system": "model_b", "baseline": "model_a", "metric": "P", "k": "3", "bin": "", "unit": "row"}
+    expected |= {"wins": "123", "ties": "235", "losses": "142", "n": "500", "higher_is_better": "true"}
+    expected |= {"test": "t", "adjust": "holm", "seed": "0", "truth": TRUTH}
+    assert found | expected == found
     assert float(found["difference"]) == pytest.approx(-25 / 1500)
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
     assert float(found["value"]) - float(found["baseline_value"]) == pytest.approx(float(found["difference"]))
@@ -82,7 +79,7 @@ def test_csv_has_one_line_per_difference(run):
 
 
 def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
-    code, out, _ = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none")
+    code, out, _ = run(*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none")
     document = json.loads(out)
     assert code == 0
     assert document["schema"] == "xmceval/compare/3"
@@ -114,7 +111,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
 
 
 def test_rows_of_a_csv_are_compared_with_a_warning_which_strict_refuses(run, rows):
-    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,R@3")
+    a, b = rows("a.rows.npz", MODEL_A, "P@1,R@3"), rows("b.rows.csv", MODEL_B, "P@1,R@3")
     unknown = f"{b}: cannot check that the instances are those of the same truth\n"
     code, out, err = run(a, b)
     assert (code, err) == (0, f"doubt: {unknown}")
@@ -167,7 +164,7 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
 
 
 def test_notes_name_each_file_once(run):
-    _, _, err = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-v")
+    _, _, err = run(*PLAIN, "-m", "P", "-k", 1, "-v")
     notes = [line for line in err.splitlines() if line.startswith("note: ")]
     how = "text, rows of idx:value, header '500 300'; rows by position, labels by number"
     assert notes == [f"note: {each}: {how}" for each in (TRUTH, MODEL_A, MODEL_B)]
@@ -175,13 +172,12 @@ def test_notes_name_each_file_once(run):
 
 def test_the_largest_seed_is_taken(run):
     options = ("-m", "P", "-k", 1, "--test", "randomization", "--seed", 2**63 - 1, "--resamples", 100)
-    code, out, _ = run(TRUTH, MODEL_A, MODEL_B, *options)
+    code, out, _ = run(*PLAIN, *options)
     assert (code, f"seed {2**63 - 1}" in out) == (0, True)
 
 
 def test_what_was_not_tested_is_one_sentence(run):
-    out = run(TRUTH, MODEL_A, MODEL_B, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
-    assert "\nmacroP@1 and macroR@1 were not tested\n" in out
+    assert "\nmacroP@1 and macroR@1 were not tested\n" in run(*PLAIN, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +222,7 @@ def test_other_numbers_of_rows_are_refused(run, tmp_path):
 
 
 def test_rows_with_other_metrics_are_refused(run, rows):
-    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,nDCG@3")
+    a, b = rows("a.rows.npz", MODEL_A, "P@1,R@3"), rows("b.rows.csv", MODEL_B, "P@1,nDCG@3")
     message = f"Error: {a} and {b} have different metrics: only one of them has R@3, nDCG@3\n"
     assert run(a, b) == (1, "", message)
 
@@ -242,14 +238,12 @@ def test_an_output_that_is_not_utf8_has_plain_marks():
 @pytest.mark.parametrize("against", ["model_b", "model_b.txt", "../sample/model_b.txt"])
 def test_the_baseline_is_meant_by_its_name_its_file_or_its_path(run, against):
     code, out, _ = run(TRUTH, MODEL_A, "../sample/model_b.txt", "-m", "P@1", "--against", against, "-q")
-    assert code == 0
-    assert "every system was tested against model_b only" in out
+    assert (code, "every system was tested against model_b only" in out) == (0, True)
 
 
 def test_the_baseline_is_meant_by_the_tag_of_its_run(run, tmp_path):
-    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    truth = write_qrels(tmp_path / "qrels", {"q1": {"d1": 1}, "q2": {"d2": 1}})
     for name, tag in (("one.trec", "bm25"), ("two.trec", "dense")):
         (tmp_path / name).write_text(f"q1 Q0 d1 1 2.0 {tag}\nq2 Q0 d1 1 1.0 {tag}\n")
-    files = [str(tmp_path / name) for name in ("qrels", "one.trec", "two.trec")]
-    code, out, _ = run(*files, "-m", "RR@1", "--against", "bm25", "-q")
+    code, out, _ = run(truth, tmp_path / "one.trec", tmp_path / "two.trec", "-m", "RR@1", "--against", "bm25", "-q")
     assert (code, "every system was tested against one only" in out) == (0, True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.files import write_qrels, write_run
 
 import xmceval
 from xmceval.cli.main import main
@@ -32,11 +33,6 @@ def save(made):
         return path
 
     return save
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("form", ["npz", "csv"])
@@ -113,7 +109,9 @@ def test_broken_files_are_refused_with_their_place(text, message):
 META = {"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [False]}
 ARRAYS = {"rows": np.arange(3), "weights": np.ones(3), "values": np.ones((3, 1, 1, 2))}
 UNFIT = "its arrays do not fit together"
+MISSING = "some values are infinite or missing"
 UNREADABLE = r"cannot be read as per-instance values; .*\(hint: write them with save_rows\)"
+OTHER_SCHEMA = "values of rows under the schema 'xmceval/rows/9'; expected"
 
 
 def write_npz(path, *, meta=META, **change):
@@ -121,27 +119,27 @@ def write_npz(path, *, meta=META, **change):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "value", "message"),
     [
-        ({"values": np.ones((3, 2))}, UNFIT),
-        ({"values": np.ones((3, 1, 2, 2))}, UNFIT),
-        ({"values": np.ones((3, 1, 1, 2), dtype=complex)}, UNFIT),
-        ({"values": np.full((3, 1, 1, 2), np.inf)}, "some values are infinite or missing"),
-        ({"weights": np.ones(2)}, UNFIT),
-        ({"weights": np.full(3, np.nan)}, "some values are infinite or missing"),
-        ({"rows": np.zeros(3, dtype=int)}, UNFIT),
-        ({"rows": np.ones((3, 1), dtype=int)}, UNFIT),
-        ({"rows": np.array(["a", "b", None])}, UNREADABLE),
-        ({"meta": {**META, "schema": "xmceval/rows/9"}}, "values of rows under the schema 'xmceval/rows/9'; expected"),
-        ({"meta": {**META, "metrics": ["P@1", "R@1"]}}, UNFIT),
-        ({"meta": {"schema": "xmceval/rows/1"}}, UNREADABLE),
-        ({"meta": [1]}, UNREADABLE),
-        ({"meta": {**META, "systems": [[]]}}, UNFIT),
-        ({"meta": {**META, "systems": 3}}, UNREADABLE),
+        ("values", np.ones((3, 2)), UNFIT),
+        ("values", np.ones((3, 1, 2, 2)), UNFIT),
+        ("values", np.ones((3, 1, 1, 2), dtype=complex), UNFIT),
+        ("values", np.full((3, 1, 1, 2), np.inf), MISSING),
+        ("weights", np.ones(2), UNFIT),
+        ("weights", np.full(3, np.nan), MISSING),
+        ("rows", np.zeros(3, dtype=int), UNFIT),
+        ("rows", np.ones((3, 1), dtype=int), UNFIT),
+        ("rows", np.array(["a", "b", None]), UNREADABLE),
+        ("meta", {**META, "schema": "xmceval/rows/9"}, OTHER_SCHEMA),
+        ("meta", {**META, "metrics": ["P@1", "R@1"]}, UNFIT),
+        ("meta", {"schema": "xmceval/rows/1"}, UNREADABLE),
+        ("meta", [1], UNREADABLE),
+        ("meta", {**META, "systems": [[]]}, UNFIT),
+        ("meta", {**META, "systems": 3}, UNREADABLE),
     ],
 )
-def test_an_npz_that_was_forged_is_refused(change, message):
-    write_npz("a.rows.npz", **change)
+def test_an_npz_that_was_forged_is_refused(name, value, message):
+    write_npz("a.rows.npz", **{name: value})
     with pytest.raises(DataError, match=f"a.rows.npz: {message}"):
         read_rows("a.rows.npz")
 
@@ -202,32 +200,20 @@ def test_equal_propensities_from_other_files_are_the_same(save):
     xmceval.compare_rows([a, b])
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [([], "at least two systems"), ("a.rows.npz", "files must be a sequence of paths, got the path 'a.rows.npz'")],
-)
-def test_too_few_files_are_refused(files, message):
-    with pytest.raises(UsageError, match=message):
-        xmceval.compare_rows(files)
-
-
-@pytest.mark.parametrize(
-    ("path", "options", "message"),
-    [
-        ("a.txt", {}, "per-instance values are written as .npz, .csv"),
-        ("a.rows.npz", {"metrics": "macroF1@3"}, "none of the metrics has per-instance values"),
-    ],
-)
-def test_what_cannot_be_saved_is_refused(save, path, options, message):
-    with pytest.raises(UsageError, match=message):
-        save(path, **options)
-    assert not Path(path).exists()
-
-
-def test_what_a_csv_does_not_know_is_not_shown_as_zero(save):
-    files = [save("a.csv"), save("b.npz", "b")]
-    with pytest.warns(XmcevalWarning, match="cannot check that"):
-        assert "predictions per instance" not in str(xmceval.compare_rows(files))
+def test_what_cannot_be_saved_or_compared_is_refused(save):
+    for path, metrics, message in (
+        ("a.txt", "P@1", "per-instance values are written as .npz, .csv"),
+        ("a.rows.npz", "macroF1@3", "none of the metrics has per-instance values"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            save(path, metrics=metrics)
+        assert not Path(path).exists()
+    for files, message in (
+        ([], "at least two systems"),
+        ("a.rows.npz", "files must be a sequence of paths, got the path 'a.rows.npz'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            xmceval.compare_rows(files)
 
 
 def test_a_comparison_of_rows_can_be_pickled(save):
@@ -235,17 +221,16 @@ def test_a_comparison_of_rows_can_be_pickled(save):
     assert str(pickle.loads(pickle.dumps(comparison))) == str(comparison)
 
 
-def test_rows_under_other_rules_are_warned_of(save):
-    files = [save("a.npz"), save("b.npz", "b", ties="best")]
+def test_what_is_doubtful_about_files_of_rows_is_warned_of(save):
+    files = save("a.npz"), save("b.npz", "b", ties="best"), save("a.csv")
     with pytest.warns(XmcevalWarning, match="scored under different options: a.npz: the defaults; b.npz: ties=best"):
-        xmceval.compare_rows(files)
-
-
-def test_a_file_of_rows_that_is_passed_twice_is_warned_of_and_has_two_names(save):
-    save("a.npz")
+        xmceval.compare_rows(files[:2])
     with pytest.warns(XmcevalWarning, match=r"a.npz is passed twice: its systems tie"):
         found = xmceval.compare_rows(["a.npz", "./a.npz"])
     assert len({result.name for result in found.results}) == 2
+    with pytest.warns(XmcevalWarning, match="cannot check that"):
+        found = xmceval.compare_rows([save("c.npz", "b"), "a.csv"])
+    assert "predictions per instance" not in str(found)  # what a CSV does not know is not shown as zero
 
 
 def test_values_of_rows_under_another_name_have_a_hint(made, save):
@@ -253,21 +238,17 @@ def test_values_of_rows_under_another_name_have_a_hint(made, save):
         xmceval.score(made[0], save("a.npz"))
 
 
-QRELS = "q9 0 d1 1\nq9 0 d2 0\nq10 0 d2 1\nq10 0 d1 1\nq\u00e97 0 d3 2\n"
+QRELS = {"q9": {"d1": 1, "d2": 0}, "q10": {"d2": 1, "d1": 1}, "q\u00e97": {"d3": 2}}
 RUNS = {"a": (3, 2, 1), "b": (1, 2, 3)}
 
 
 @pytest.fixture
 def queries():
-    Path("q.txt").write_text(QRELS, encoding="utf-8")
-    for name, scores in RUNS.items():
-        lines = [
-            f"{query} Q0 d{d} {d} {score} {name}\n"
-            for query in ("q\u00e97", "q9", "q10")
-            for d, score in enumerate(scores, 1)
-        ]
-        Path(f"{name}.run").write_text("".join(lines), encoding="utf-8")
-    return "q.txt", {"a": "a.run", "b": "b.run"}
+    runs = {name: dict(zip(("d1", "d2", "d3"), scores, strict=True)) for name, scores in RUNS.items()}
+    files = {
+        name: write_run(f"{name}.run", dict.fromkeys(["q\u00e97", "q9", "q10"], run)) for name, run in runs.items()
+    }
+    return write_qrels("q.txt", QRELS), files
 
 
 @pytest.mark.parametrize("form", ["npz", "csv"])

@@ -14,61 +14,15 @@ from scipy import sparse
 import xmceval
 
 SEED = 6
-N_POPULATION, N_LABELS = 5_000, 30
-METRICS = ("P@1", "P@3", "PSP@3")
-TESTS = ("t", "randomization")
 LEVEL = 0.05
 WHAT = "given", "cautioned", "errs", "unwarned"
-
-
-def compare(truth, systems, inverse, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", xmceval.XmcevalWarning)  # of rows without a true label
-        return xmceval.compare(truth, systems, inverse_propensities=inverse, threads=1, **options)
-
-
-@cache
-def make_population():
-    """Return truth, the scores of two systems and inverse propensities: a is better on frequent labels, b on rare."""
-    rng = np.random.default_rng(SEED)
-    popularity = np.arange(1, N_LABELS + 1) ** -0.8
-    crowd = rng.gamma(2.0, 0.5, (N_POPULATION, 1))
-    truth = rng.random((N_POPULATION, N_LABELS)) < np.minimum(popularity * crowd * 0.5, 0.9)
-    noise = rng.gumbel(size=(3, N_POPULATION, N_LABELS))
-    shared = noise[0] + np.log(popularity)
-    a = shared + noise[1] + truth * (1 + 2 * popularity)
-    b = shared + noise[2] + truth * (2.2 - popularity)
-    return truth, a, b, 1 + 4 * np.linspace(0, 1, N_LABELS)
-
-
-def simulate_tests(n_rows, repeats):
-    """Return the shares of samples in which a test errs ("level"), and in which its interval holds ("coverage")."""
-    truth, a, b, inverse = make_population()
-    whole = compare(truth, {"a": a, "b": b}, inverse, metrics=METRICS)
-    counts = Counter()
-    for number in range(repeats):
-        rng = np.random.default_rng([SEED, n_rows, number])
-        rows, swap = rng.integers(N_POPULATION, size=n_rows), rng.random((n_rows, 1)) < 0.5
-        for test in TESTS:
-            options = {"metrics": METRICS, "test": test}
-            if test == "randomization":
-                options |= {"resamples": 999, "seed": number}  # enough, as p is only compared with 0.05
-            swapped = {"a": np.where(swap, b[rows], a[rows]), "b": np.where(swap, a[rows], b[rows])}
-            null = compare(truth[rows], swapped, inverse, **options)
-            counts.update(("level", test, metric) for metric in METRICS if null[metric, "b", "a"].is_detected)
-        found = compare(truth[rows], {"a": a[rows], "b": b[rows]}, inverse, metrics=METRICS)
-        for metric in METRICS:
-            low, high = found[metric, "b", "a"].interval
-            counts["coverage", "t", metric] += low <= whole[metric, "b", "a"].difference <= high
-    cells = [(kind, test, metric) for kind in ("level", "coverage") for test in TESTS for metric in METRICS]
-    return {cell: counts[cell] / repeats for cell in cells if cell[:2] != ("coverage", "randomization")}
 
 
 @dataclass(frozen=True)
 class Law:
     """How rows come about: the share of true labels that a system finds, and whether a few labels have most weight.
 
-    With a tail, inverse propensities are as heavy as they come: their tail has the index 0.9.
+    With a tail, inverse propensities are as heavy as they come: their tail has the index 0.9. Else they are 1 to 5.
     """
 
     metric: str
@@ -82,6 +36,9 @@ LAWS = {
     "PSP@5, tail 0.9": Law("PSP@5", 0.5, has_tail=True),
     "PSP@5, tail 0.9, 2 runs": Law("PSP@5", 0.5, has_tail=True, n_runs=2),
     "P@1 = 0.5, 3 runs": Law("P@1", 0.5, n_runs=3),
+    "P@1 = 0.5": Law("P@1", 0.5),
+    "P@3 = 0.5": Law("P@3", 0.5),
+    "PSP@3 = 0.5": Law("PSP@3", 0.5),
 }
 N_DRAWN, N_TAIL = 200_000, 5_000
 
@@ -103,11 +60,14 @@ class Rows:
             found = np.where(swap[:, None, None], np.roll(found, n_runs, axis=1), found)
         return Rows(self.labels[rows], self.is_true[rows], found, self.inverse)
 
-    def compare(self, metric):
+    def compare(self, metric, **testing):
         n_runs = self.found.shape[1] // 2
         runs = [self._matrix(self.found[:, run]) for run in range(2 * n_runs)]
         systems = {"a": runs[:n_runs], "b": runs[n_runs:]} if n_runs > 1 else {"a": runs[0], "b": runs[1]}
-        return compare(self._matrix(self.is_true), systems, self.inverse, metrics=metric)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", xmceval.XmcevalWarning)  # of rows without a true label
+            options = {"metrics": metric, "inverse_propensities": self.inverse, "threads": 1, **testing}
+            return xmceval.compare(self._matrix(self.is_true), systems, **options)
 
     def _matrix(self, is_there):
         rows = np.repeat(np.arange(len(is_there)), is_there.sum(axis=1))
@@ -124,7 +84,8 @@ def make_rows(name):
     size = N_TAIL if law.has_tail else k
     labels = rng.integers(size // k, size=(n, k)) * k + np.arange(k)
     is_true = np.arange(k) < n_true[:, None]
-    inverse = (size / (1.0 + rng.permutation(size))) ** (1 / 0.9) if law.has_tail else np.ones(size)
+    inverse = (size / (1.0 + rng.permutation(size))) ** (1 / 0.9)
+    inverse = inverse if law.has_tail else np.linspace(1, 5, size)
     ability, shared = rng.beta(2 * law.hit, 2 * (1 - law.hit), (n, 1)), rng.random((n, k))
     found = np.empty((n, 2 * law.n_runs, k), dtype=bool)
     for run in range(2 * law.n_runs):
@@ -150,7 +111,7 @@ def make_lucky_runs(law, n_rows, rng):
     return Rows(np.zeros((n_rows, 1), dtype=int), one, found[:, :, None], np.ones(1))
 
 
-def simulate_intervals(name, n_rows, repeats):
+def simulate(name, n_rows, repeats, **testing):
     """Return by kind the shares of samples with an answer, with a caution, that err, and that err without one.
 
     A value or a difference errs where its interval misses what it has in the whole population, a test where p < 0.05.
@@ -162,12 +123,12 @@ def simulate_intervals(name, n_rows, repeats):
     for number in range(repeats):
         rng = np.random.default_rng([SEED, list(LAWS).index(name), n_rows, number])
         if is_over_runs:
-            found = make_lucky_runs(law, n_rows, rng).compare(metric)
+            found = make_lucky_runs(law, n_rows, rng).compare(metric, **testing)
             null = found[metric, "b", "a"]
         else:
             rows = make_rows(name).take(rng.integers(N_DRAWN, size=n_rows))
-            found = rows.compare(metric)
-            null = rows.take(slice(None), rng.random(n_rows) < 0.5).compare(metric)[metric, "b", "a"]
+            found = rows.compare(metric, **testing)
+            null = rows.take(slice(None), rng.random(n_rows) < 0.5).compare(metric, **testing)[metric, "b", "a"]
         answers = {"difference": found[metric, "b", "a"]}
         if "value" in kinds:
             [answers["value"]] = found.results[0].estimates.values()

@@ -6,14 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from click.testing import CliRunner
+from support.files import PREDS, TRUTH
 
 import xmceval
-from xmceval.cli.main import cli
+from xmceval.metrics.table import METRICS
 from xmceval.scoring.options import Options, specs
-
-TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
-PREDS = "4 5\n0:0.9 1:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
 
 # For each option a value that is not the default, as the command takes it, and how reports record it.
 VALUES = {
@@ -45,28 +42,32 @@ VALUES = {
 WITH = {"counts": {"n_train": 9}, "n_train": {"counts": "sub/counts.txt"}, "filter_truth": {"filter": "sub/filter.txt"}}
 
 
+FILES = {
+    "truth.txt": TRUTH,
+    "preds.txt": PREDS,
+    "sub/train.txt": TRUTH,
+    "sub/counts.txt": "3\n2\n1\n1\n1\n",
+    "sub/inverse.txt": "1\n2\n3\n4\n5\n",
+    "sub/labels.txt": "a\nb\nc\nd\ne\n",
+    "sub/weights.txt": "1\n2\n1\n1\n",
+    "sub/filter.txt": "0 1\n",
+    "sub/groups.txt": "en\nde\nen\nde\n",
+}
+
+
 @pytest.fixture
-def files(tmp_path):
-    (tmp_path / "sub").mkdir()
-    written = {
-        "truth.txt": TRUTH,
-        "preds.txt": PREDS,
-        "sub/train.txt": TRUTH + "",
-        "sub/counts.txt": "3\n2\n1\n1\n1\n",
-        "sub/inverse.txt": "1\n2\n3\n4\n5\n",
-        "sub/labels.txt": "a\nb\nc\nd\ne\n",
-        "sub/weights.txt": "1\n2\n1\n1\n",
-        "sub/filter.txt": "0 1\n",
-        "sub/groups.txt": "en\nde\nen\nde\n",
-    }
-    for name, text in written.items():
-        (tmp_path / name).write_text(text)
+def score(run):
+    """Return a function that scores the files by the command, and returns what it prints."""
+    Path("sub").mkdir()
+    for name, text in FILES.items():
+        Path(name).write_text(text)
 
+    def score(*args, preds="preds.txt"):
+        code, out, err = run("score", "truth.txt", preds, *args, "-q")
+        assert (code, err) == (0, "")
+        return out
 
-def run(*args, preds="preds.txt"):
-    ended = CliRunner().invoke(cli, ["score", "truth.txt", preds, *map(str, args), "-q"])
-    assert ended.exit_code == 0, ended.output
-    return ended.stdout
+    return score
 
 
 def as_flags(options):
@@ -81,18 +82,13 @@ def test_every_option_that_may_change_a_number_is_tried():
     assert {name for name, spec in specs().items() if spec.shown == "nowhere"} == {"threads", "max_line", "row_ids"}
 
 
-def test_the_defaults_are_not_recorded():
+def test_options_are_recorded_as_data_unless_they_are_the_default():
     assert Options().changed() == {}
     assert Options(k=[1, 3, 5], ties="label", filter_truth=False, threads=7).changed() == {}
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_an_option_is_recorded_as_data(name):
-    value, recorded = VALUES[name]
-    changed = Options(**{name: value, **WITH.get(name, {})}).changed()
-    assert changed.pop(name) == recorded
-    assert changed == {other: VALUES[other][1] for other in WITH.get(name, {})}
-    json.dumps(changed, allow_nan=False)
+    for name, (value, recorded) in VALUES.items():
+        changed = Options(**{name: value, **WITH.get(name, {})}).changed()
+        assert changed == {name: recorded} | {other: VALUES[other][1] for other in WITH.get(name, {})}
+        json.dumps(changed, allow_nan=False)
 
 
 def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
@@ -120,14 +116,14 @@ def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
 
 
 @pytest.mark.parametrize("name", [name for name in VALUES if name not in {"labels", "missing"}])
-def test_json_and_footer_of_the_command_have_an_option(files, name):
+def test_json_and_footer_of_the_command_have_an_option(score, name):
     value, recorded = VALUES[name]
     flags = list(as_flags({name: value, **WITH.get(name, {})}))
-    document = json.loads(run(*flags, "-o", "json"))
+    document = json.loads(score(*flags, "-o", "json"))
     assert document["truth"] == "truth.txt"
     assert document["systems"][0]["scores"] == "preds.txt"
     assert document["options"][name] == recorded
-    table = run(*flags)
+    table = score(*flags)
     footer = [line for line in table.splitlines() if line.startswith("options: ")]
     spec = specs()[name]
     if spec.shown == "options":
@@ -141,29 +137,29 @@ def test_json_and_footer_of_the_command_have_an_option(files, name):
         assert not any(f"{name}=" in line for line in footer)
 
 
-def test_propensities_that_no_metric_uses_are_in_json_only(files):
+def test_propensities_that_no_metric_uses_are_in_json_only(score):
     """They change no number of the table."""
     args = ("-m", "P", "--train", "sub/train.txt")
-    assert "options" not in run(*args)
-    assert json.loads(run(*args, "-o", "json"))["options"]["train"] == "train.txt"
+    assert "options" not in score(*args)
+    assert json.loads(score(*args, "-o", "json"))["options"]["train"] == "train.txt"
 
 
-def test_names_of_systems_do_not_hide_their_files(files):
-    document = json.loads(run("-m", "P", "-o", "json", preds="ours=preds.txt"))
-    assert (document["systems"][0]["name"], document["systems"][0]["scores"]) == ("ours", "preds.txt")
+def test_names_of_systems_do_not_hide_their_files(score):
+    [system] = json.loads(score("-m", "P", "-o", "json", preds="ours=preds.txt"))["systems"]
+    assert (system["name"], system["scores"]) == ("ours", "preds.txt")
 
 
-def test_python_records_the_same_and_arrays_as_such(files):
+def test_python_records_the_same_and_arrays_as_such(score):
     y_true, y_score = np.eye(3, 4), np.eye(3, 4)
     result = xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1], ties="best")
-    document = json.loads(result._render("json"))
+    document = result.to_dict()
     assert (document["truth"], document["systems"][0]["scores"]) == ("array", "array")
     assert document["options"] == {"k": [1], "metrics": ["P@1"], "sample_weight": "array", "ties": "best"}
     assert "\noptions: sample_weight=array · ties=best\n" in str(result)
     assert result == xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1])  # of the same numbers
     from_files = xmceval.score("truth.txt", Path("preds.txt"), metrics="P@1-2", ties="best")
-    command = json.loads(run("-m", "P@1-2", "--ties", "best", "-o", "json"))
-    assert json.loads(from_files._render("json"))["options"] == command["options"]
+    command = json.loads(score("-m", "P@1-2", "--ties", "best", "-o", "json"))
+    assert from_files.to_dict()["options"] == command["options"]
 
 
 @pytest.mark.parametrize("name", ["DCG", "PSDCG"])
@@ -175,7 +171,5 @@ def test_sums_of_gains_are_not_printed_in_percent(name):
 
 
 def test_only_metrics_within_0_and_1_are_shares():
-    from xmceval.metrics.table import METRICS
-
     assert {metric.unit for metric in METRICS.values() if metric.bounds[1] > 1} == {"gain", "count", "cells"}
     assert {metric.unit for metric in METRICS.values() if metric.bounds[1] <= 1} == {"share"}

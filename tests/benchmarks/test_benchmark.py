@@ -15,8 +15,7 @@ OPTIONS = {"metrics": "P,PSP,macroF1@1,3", "by_frequency": 2}
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, rng):
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path, rng):
     for name, n_rows in SIZES.items():
         (tmp_path / name).mkdir()
         truth = rng.random((n_rows, 12)) < 0.3
@@ -41,6 +40,7 @@ def compared(name, systems=SYSTEMS, **options):
 
 
 def of(found, name):
+    """Return the comparison on a data set, also of a single system."""
     return next(each.comparison for each in found.datasets if each.name == name)
 
 
@@ -69,15 +69,11 @@ def test_a_single_system_and_those_without_the_baseline_have_results_only(folder
     assert of(found, "two").results == (alone["b"],)
 
 
-def broken(kind, path, n_rows):
-    scores = np.random.default_rng(1).random((n_rows, 12))
-    if kind == "garbage":
-        path.write_bytes(b"PK\x03\x04 this is no archive")
-    elif kind == "rows":
-        save_npz(path, csr_matrix(scores[1:]))
-    else:
-        scores[-1, 0] = np.nan
-        save_npz(path, csr_matrix(scores))
+BROKEN = {
+    "garbage": lambda path, _: path.write_bytes(b"PK\x03\x04 this is no archive"),
+    "rows": lambda path, scores: save_npz(path, csr_matrix(scores[1:])),
+    "nan": lambda path, scores: save_npz(path, csr_matrix(np.where(scores == scores[-1, 0], np.nan, scores))),
+}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +81,7 @@ def broken(kind, path, n_rows):
     [("a", "garbage"), ("a", "rows"), ("a", "nan"), ("s2", "rows"), ("truth", "garbage"), ("train", "garbage")],
 )
 def test_a_data_set_that_fails_says_why_and_all_others_are_scored(folder, file, kind):
-    broken(kind, folder / f"one/{file}.npz", SIZES["one"])
+    BROKEN[kind](folder / f"one/{file}.npz", np.random.default_rng(1).random((SIZES["one"], 12)))
     with pytest.warns(xmceval.XmcevalWarning, match=rf"^one: .*one/{file}\.npz") as said:
         found = xmceval.benchmark(described())
     assert cells(found) == {"one": dict.fromkeys(SYSTEMS, "error"), "two": dict.fromkeys(SYSTEMS, "scored")}
@@ -134,6 +130,5 @@ def test_a_file_on_a_store_is_scored(folder):
 
 
 def test_an_executor_gives_the_same(folder):
-    plan = read_plan(described())
-    found = run_plan(plan, executor=PicklingExecutor())
+    found = run_plan(read_plan(described()), executor=PicklingExecutor())
     assert found.to_json() == xmceval.benchmark(described()).to_json()

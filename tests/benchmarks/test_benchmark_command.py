@@ -20,8 +20,7 @@ b = "{dataset}/b.npz"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, rng):
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path, rng):
     (tmp_path / "benchmark.toml").write_text(FILE)
     for name, n_rows in (("one", 40), ("two", 60)):
         (tmp_path / name).mkdir()
@@ -105,16 +104,12 @@ def test_a_gate_without_a_baseline_says_where_the_file_names_it(folder, run):
     assert said.endswith('a baseline, and there are 3 systems (hint: against = "NAME" in the file)\n')
 
 
-def test_facts_of_a_kind_are_one_line_below_the_table_which_strict_takes(folder, run):
+def test_facts_of_a_kind_are_one_line_and_doubts_are_another_which_strict_refuses(folder, run):
     for name, n_rows in (("one", 40), ("two", 60)):
-        truth = np.eye(n_rows, 12)
-        save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
+        save_npz(f"{name}/truth.npz", csr_matrix(np.eye(n_rows, 12), dtype=np.float32))
     code, shown, said = run("--strict")
     assert "one: 28 instances have no true labels (0 for P) (and 1 more of this kind)\n" in shown
     assert (code, "doubt:" in said) == (0, False)
-
-
-def test_doubts_of_a_kind_are_one_line_which_strict_refuses(folder, run):
     for name, n_rows in (("one", 40), ("two", 60)):
         save_npz(f"{name}/b.npz", csr_matrix(np.ones((n_rows, 12))))
     code, _, said = run("-q")

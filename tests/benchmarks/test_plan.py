@@ -21,8 +21,7 @@ PECOS = '[systems]\nPECOS = "runs/{dataset}/pecos.npz"\n'
 
 
 @pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files():
     for name in FILES:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("x")
@@ -191,73 +190,31 @@ def test_paths_are_relative_to_the_file_and_addresses_are_left_alone(tmp_path, m
 
 # Below the data set Bibtex.
 BELOW = [
-    'tuth = "t"',
-    'weights = "w"',
-    "A = 0.5",
-    "xyz = 1",
-    "seed = 3",
-    "folder = 3",
-    "ceiling = 1",
-    "a = '0.5'",
-    "threshold = true",
-    "metrics = [1]",
-    "dataset = 3",
-    "max_line = 0",
-    "metrics = 'PSPP'",
-    "metrics = 'RR@20000'",
-    "train = ''",
-    "train = 3",
-    "filter = ['a']",
-    "train = 'data/{dataset}/no.txt'",
-    "train = ['no-*']",
-    "train = 'no-*'",
-    "train = '@blank.txt'",
-    "counts = 'data/ours/trn.txt'",
-    "counts = 'data/ours/trn.txt'\nn_train = 3\ntrain = 'data/ours/trn.txt'",
-    "metrics = 'PSP@1'",
+    'tuth = "t"', 'weights = "w"', "A = 0.5", "xyz = 1", "seed = 3", "folder = 3", "ceiling = 1",
+    "a = '0.5'", "threshold = true", "metrics = [1]", "dataset = 3", "max_line = 0", "metrics = 'PSPP'",
+    "metrics = 'RR@20000'", "train = ''", "train = 3", "filter = ['a']", "train = 'data/{dataset}/no.txt'",
+    "train = ['no-*']", "train = 'no-*'", "train = '@blank.txt'", "counts = 'data/ours/trn.txt'",
+    "counts = 'data/ours/trn.txt'\nn_train = 3\ntrain = 'data/ours/trn.txt'", "metrics = 'PSP@1'",
     r'train = "data\new.txt"',
-]
+]  # fmt: skip
 # Above the first table.
 ABOVE = [
-    "agianst = 'PECOS'",
-    "truth = 't'",
-    "against = 'Pecos'",
-    "against = 3",
-    "test = 'u'",
-    "k = 0",
-    "labels = 'no.txt'",
-    "ties = 'best'\nby_frequency = 2",
-]
+    "agianst = 'PECOS'", "truth = 't'", "against = 'Pecos'", "against = 3", "test = 'u'", "k = 0",
+    "labels = 'no.txt'", "ties = 'best'\nby_frequency = 2",
+]  # fmt: skip
 # Further systems.
 SYSTEMS = [
-    "x = 3",
-    "x = []",
-    "x = ''",
-    "x = ['']",
-    "x = [1]",
-    "a = 'runs/no.npz'",
-    "k = '{dataset}.npz'",
-    "x = { pth = 'runs/Bibtex/seed1.npz', path = 'runs/Bibtex/seed1.npz' }",
-    "x = { source = 'y' }",
-    "x = { source = 3, path = 'runs/Bibtex/seed1.npz' }",
-    "x = { path = 'a', runs = 'a' }",
-    "x = { runs = 3 }",
-    "x = { path = 'runs/Bibtex/seed1.npz', paths = 3 }",
-    "x = { paths.Bibtex = 3 }",
-    "x = { path = 'runs/Bibtex/seed1.npz', paths.Bibtx = 'a' }",
-    "x = 'runs/{dataset}/no.npz'",
-    "x = ['no1', 'no2', 'no3']",
-    "against = 'PECOS'",
-    "x = { published = true }",
-    "x = { published = {}, path = 'a' }",
-    "x = { published.Bibtx = {} }",
-    "x = { published.Bibtex = 3 }",
-    "x = { published.Bibtex = { 'Q@1' = 3 } }",
-    "x = { published.Bibtex = { 'P@7' = 3 } }",
+    "x = 3", "x = []", "x = ''", "x = ['']", "x = [1]", "a = 'runs/no.npz'", "k = '{dataset}.npz'",
+    "x = { pth = 'runs/Bibtex/seed1.npz', path = 'runs/Bibtex/seed1.npz' }", "x = { source = 'y' }",
+    "x = { source = 3, path = 'runs/Bibtex/seed1.npz' }", "x = { path = 'a', runs = 'a' }",
+    "x = { runs = 3 }", "x = { path = 'runs/Bibtex/seed1.npz', paths = 3 }", "x = { paths.Bibtex = 3 }",
+    "x = { path = 'runs/Bibtex/seed1.npz', paths.Bibtx = 'a' }", "x = 'runs/{dataset}/no.npz'",
+    "x = ['no1', 'no2', 'no3']", "against = 'PECOS'", "x = { published = true }",
+    "x = { published = {}, path = 'a' }", "x = { published.Bibtx = {} }", "x = { published.Bibtex = 3 }",
+    "x = { published.Bibtex = { 'Q@1' = 3 } }", "x = { published.Bibtex = { 'P@7' = 3 } }",
     "x = { published.Bibtex = { 'P@1' = 'a' } }",
-    "x = { published.Bibtex = { 'P@1' = 0.6453, 'P@3' = 0.3 } }",
-    r'x = "runs\new.npz"',
-]
+    "x = { published.Bibtex = { 'P@1' = 0.6453, 'P@3' = 0.3 } }", r'x = "runs\new.npz"',
+]  # fmt: skip
 # Whole files.
 WHOLE = [
     PECOS,

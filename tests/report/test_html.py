@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pytest
 from support.markup import parse, read_table
 
 import xmceval
@@ -18,25 +17,6 @@ def compared(names, **options):
     y_true[0] = False
     systems = {name: rng.random((60, 12)) + 0.3 * i * y_true for i, name in enumerate(names)}
     return xmceval.compare(y_true, systems, train=y_true, threads=1, **options)
-
-
-@pytest.fixture(scope="module")
-def two():
-    return compared("ab", k=1, metrics="P", by_frequency="head,tail")
-
-
-def test_a_comparison_is_a_table_with_bins_below_their_titles(two):
-    root = parse(two._repr_html_())
-    assert [element.tag for element in root.inside] == ["div"]
-    [first] = root.all("table")
-    assert [title.text.partition(":")[0] for title in first.all("th", scope="rowgroup")] == ["head", "tail"]
-    assert [row[0] for row in read_table(first) if len(row) > 1] == ["", *["a", "b"] * 3]
-    assert len(parse(two.results[0]._repr_html_()).all("table")) == 1
-
-
-def test_a_table_has_no_style_but_alignment(two):
-    styles = {element.attributes.get("style") for element in parse(two._repr_html_()).all()}
-    assert styles == {None, "text-align: left", "text-align: right"}
 
 
 def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
@@ -56,14 +36,12 @@ def test_characters_that_html_forbids_are_replaced():
     assert raw("<b>a\x00b</b>") == "<b>a\N{REPLACEMENT CHARACTER}b</b>"
 
 
-def test_a_difference_is_a_table(two):
-    difference = two["P@1", "b", "a"]
-    assert repr(difference).splitlines()[0] == f"<Difference of b - a on P@1: {difference.difference:.4f}"
-    table = parse(difference._repr_html_()).all("table")[0]
-    assert read_table(table)[0] == ["", "difference", "95% interval", "p", "p (Holm)", "wins/ties/losses"]
-    assert read_table(table)[1][0] == "P@1"
-    assert f"{100 * difference.difference:+.2f}" in str(difference)
-    untested = compared("ab", k=1, metrics="macroF1")["macroF1@1", "b", "a"]
+def test_a_difference_is_a_table():
+    comparison = compared("ab", k=1, metrics="P,macroF1")
+    table = read_table(parse(comparison["P@1", "b", "a"]._repr_html_()).all("table")[0])
+    assert table[0] == ["", "difference", "95% interval", "p", "p (Holm)", "wins/ties/losses"]
+    assert table[1][0] == "P@1"
+    untested = comparison["macroF1@1", "b", "a"]
     assert "not tested" in repr(untested)
     assert "macroF1@1" in str(untested)
 
@@ -77,7 +55,7 @@ def test_the_metrics_are_a_table_of_all_that_can_be_asked_for():
     assert [parse_names(name, [1])[0].metric for name in xmceval.METRICS] == list(xmceval.METRICS.values())
 
 
-def test_what_was_inspected_is_in_the_same_lines(tmp_path, two):
+def test_what_was_inspected_is_in_the_same_lines(tmp_path):
     truth, scores = tmp_path / "truth.txt", tmp_path / "scores.txt"
     truth.write_text("2 3\n0:1\n1:1\n")
     scores.write_text("2 3\n0:0.5 1:0.25\n1:0.5 2:x\n")

@@ -19,16 +19,7 @@ from xmceval.errors import DataError, UsageError
 from xmceval.report import pictures
 from xmceval.report.pictures import KINDS, OF_COMPARISON, OF_RESULTS, choose_measures, default_kind, figure, plot, save
 from xmceval.report.pictures.drawing import plan_picture
-from xmceval.report.pictures.figure import (
-    HATCHES,
-    INK,
-    Look,
-    draw_keys,
-    draw_panels,
-    printable,
-    to_bytes,
-    wrap,
-)
+from xmceval.report.pictures.figure import HATCHES, INK, Look, draw_keys, draw_panels, printable, to_bytes, wrap
 
 NAMES = (
     "plain",
@@ -73,11 +64,6 @@ def test_each_kind_draws_any_number_of_systems_with_any_names_in_full(n):
         assert found.plot("differences").axes
 
 
-def test_kinds_are_those_of_the_table():
-    assert tuple(KINDS) == OF_COMPARISON
-    assert set(OF_RESULTS) < set(OF_COMPARISON)
-
-
 @pytest.mark.parametrize(
     "text", ["a b", "Attention-XML_0 (k=5), trained on all", "W" * 70, "极端多标签" * 9, "", "  x "]
 )
@@ -89,16 +75,20 @@ def test_wrapping_breaks_lines_and_leaves_nothing_out(text):
         assert wrap("Attention-XML trees", 0.9, 7.5) == "Attention-XML\ntrees"
 
 
+def luminance(color):
+    """Return the relative luminance of WCAG."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return np.dot((0.2126, 0.7152, 0.0722), linear)
+
+
 def test_systems_are_told_apart_without_colours():
     """Of eight, no two share a marker or a hatch; dashes repeat from the seventh on, whose markers are hollow."""
     looks = [Look.of(i) for i in range(8)]
     assert len({look.marker for look in looks}) == len({look.hatch for look in looks}) == 8
     assert len({str(look.dashes) for look in looks[:6]}) == 6
     for look in looks:
-        r, g, b = to_rgb(look.color)
-        luminance = sum(w * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
-                        for w, c in zip((0.2126, 0.7152, 0.0722), (r, g, b), strict=True))  # fmt: skip
-        assert 1.05 / (luminance + 0.05) >= 3 <= (luminance + 0.05) / 0.05, "of 3 with white, and with black"
+        light = luminance(look.color) + 0.05
+        assert 1.05 / light >= 3 <= light / 0.05, "of 3 with white, and with black"
     assert HATCHES.count("") == 1
 
 
@@ -109,10 +99,8 @@ def test_curves_show_values_and_intervals(comparison):
         assert line.get_xdata().tolist() == [1, 3]
         assert line.get_ydata().tolist() == [100 * result["P@1"], 100 * result["P@3"]]
     band = panels[0].collections[1].get_paths()[0].vertices
-    bounds = [comparison.results[1].interval(f"P@{k}") for k in (1, 3)]
-    assert {(1, 100 * bounds[0][0]), (1, 100 * bounds[0][1]), (3, 100 * bounds[1][0])} <= {
-        tuple(v) for v in band.tolist()
-    }
+    bounds = {(k, 100 * end) for k in (1, 3) for end in comparison.results[1].interval(f"P@{k}")}
+    assert bounds <= {tuple(point) for point in band.tolist()}
 
 
 def test_one_cutoff_is_points_with_intervals(comparison):
@@ -138,14 +126,12 @@ def test_bins_show_shares_that_add_up_and_say_so(comparison):
 def test_bins_of_labelwise_metrics_are_averages():
     rng = np.random.default_rng(0)
     y_true = (rng.random((30, 8)) < 0.4).astype(float)
-    result = xmceval.score(
-        y_true, rng.random(y_true.shape), metrics="macroF1@3", by_frequency="head,tail", train=y_true
-    )
+    options = {"metrics": "macroF1@3", "by_frequency": "head,tail", "train": y_true}
+    result = xmceval.score(y_true, rng.random(y_true.shape), **options)
     panel = result.plot().axes[0]
     assert panel.get_ylabel() == "macroF1@3 within the bin, %"
-    assert [bar.get_height() for bar in panel.patches][:2] == [
-        100 * part.estimates["macroF1@3"].value for part in result.slices
-    ]
+    values = [100 * part.estimates["macroF1@3"].value for part in result.slices]
+    assert [bar.get_height() for bar in panel.patches][:2] == values
 
 
 def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
@@ -171,16 +157,15 @@ def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
     assert panels[0].get_yticklabels()[0].get_text() == "_under_score \N{MINUS SIGN} plain"
 
 
-@pytest.mark.parametrize("n", [2, 3])
-def test_differences_in_other_units_have_axes_of_their_own(n):
-    found = compare(n, metrics=("P@3", "DCG@3", "coverage_error"))
+def test_differences_in_other_units_have_axes_of_their_own():
+    found = compare(3, metrics=("P@3", "DCG@3", "coverage_error"))
     limits = [panel.get_xlim() for panel in found.plot("differences").axes[:3]]
     assert len(set(limits)) == 3, "a share, a gain, a count"
 
 
 def test_untested_differences_have_a_mark_of_their_own(comparison):
-    figure = comparison.plot("differences", metrics="macroF1")
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["not tested"]
+    legend = comparison.plot("differences", metrics="macroF1").legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["not tested"]
 
 
 WIDE = [
@@ -248,7 +233,7 @@ def test_svg_for_a_page_has_its_colours_and_its_own_ids(comparison):
     assert ET.fromstring(svgs[0])[0].text == "P@k, %, cutoff k"
 
 
-def test_text_of_a_picture_is_text_and_no_name_is_read_as_mathematics(comparison, tmp_path):
+def test_text_of_a_picture_is_text_and_no_name_is_read_as_mathematics_or_markup(comparison, tmp_path):
     save(comparison.plot("curves"), tmp_path / "a.svg")
     with pytest.raises(UsageError, match=r"a\.svg: already exists \(hint: pass force=True to overwrite\)"):
         save(comparison.plot("curves"), tmp_path / "a.svg")
@@ -256,9 +241,6 @@ def test_text_of_a_picture_is_text_and_no_name_is_read_as_mathematics(comparison
     root = ET.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
     assert {*NAMES[:3]} <= {element.text for element in root.iter()}
     assert root[0].text.startswith("P, nDCG, ")
-
-
-def test_names_that_look_like_markup_keep_their_letters():
     name = f'id="x" {INK} url(#y)'
     [*_, svg] = svgs_of(compare([name, "b"]), "differences", metrics="P@1")[:1]
     assert re.sub(r"\s", "", name) in "".join(re.sub(r"\s", "", text) for text in ET.fromstring(svg).itertext())
@@ -305,7 +287,9 @@ def test_notebooks_show_a_picture_as_png(comparison):
     assert figure.get_facecolor() == (1, 1, 1, 1), "matplotlib's own display in notebooks keeps it on dark ones"
 
 
-def test_default_kinds(comparison):
+def test_kinds_are_those_of_the_table_and_each_subject_has_a_default(comparison):
+    assert tuple(KINDS) == OF_COMPARISON
+    assert set(OF_RESULTS) < set(OF_COMPARISON)
     assert default_kind(comparison.results, comparison) == "differences"
     assert default_kind(comparison.results) == "bins"
     assert default_kind([xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="P", k=1)]) == "curves"
@@ -344,18 +328,14 @@ def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeyp
 
 
 def test_matplotlib_is_loaded_only_when_a_picture_is_drawn():
-    home = Path(pictures.__file__).parent
-    trees = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in home.glob("*.py")}
-    at_once = {
-        name
-        for name, tree in trees.items()
-        for node in tree.body
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and "matplotlib" in ast.unparse(node)
-    }
+    at_once, modules = set(), set()
+    for path in Path(pictures.__file__).parent.glob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                at_once |= {path.name} if "matplotlib" in ast.unparse(node) else set()
+                modules |= {getattr(node, "module", "")} if path.name == "__init__.py" else set()
     assert at_once == {"figure.py", "drawing.py"}
-    for name in ("__init__.py",):
-        imported = {node.module for node in trees[name].body if isinstance(node, ast.ImportFrom)}
-        assert not {"xmceval.report.pictures.figure", "xmceval.report.pictures.drawing"} & imported
+    assert not {"xmceval.report.pictures.figure", "xmceval.report.pictures.drawing"} & modules
 
 
 def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):

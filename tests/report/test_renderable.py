@@ -56,10 +56,13 @@ def shown(request, results, comparison):
     return {"result": results["old"], "results": results, "comparison": comparison}[request.param]
 
 
-def test_the_lower_is_the_better_where_it_is_an_error(problem):
+def test_a_repr_names_the_best_and_has_no_key_that_is_none(problem, results):
     errors = xmceval.score_all(*problem, metrics="ranking_loss", threads=1)
     assert errors["new"]["ranking_loss"] < errors["old"]["ranking_loss"]
     assert repr(errors).splitlines()[1].startswith(" ranking_loss: new ")
+    found = repr(xmceval.Results({"folder/of/experiments/" + "x" * 12: results["old"]}))
+    assert ".../xxxxxxxxxxxx " in found
+    assert "[name] one Result" in found
 
 
 def test_long_and_odd_names_and_many_values_stay_three_lines(problem, results):
@@ -125,19 +128,16 @@ def test_a_frame_has_bins_where_they_are_asked_for(results, comparison):
     assert np.allclose(total["head"] + total["tail"], total[""], atol=1e-12)
     tail = next(part for part in results["old"].slices if part.bin.name == "tail")
     assert frame.loc[("macroF1", 3, "tail", "old"), "value"] == tail.estimates["macroF1@3"].value
-    differences = comparison.to_frame(bins=True)
-    assert differences.index.names == ["metric", "k", "bin", "system", "baseline"]
-    assert len(differences) == len(comparison.differences) > len(comparison.to_frame())
 
 
 def test_a_frame_of_differences_has_the_numbers_of_each(comparison):
-    frame = comparison.to_frame()
+    frame, with_bins = comparison.to_frame(), comparison.to_frame(bins=True)
     assert frame.index.names == ["metric", "k", "system", "baseline"]
-    assert len(frame) == len(comparison)
+    assert with_bins.index.names == ["metric", "k", "bin", "system", "baseline"]
+    assert len(with_bins) == len(comparison.differences) > len(frame) == len(comparison)
     own, row = comparison["P@3", "new", "old"], frame.loc[("P", 3, "new", "old")]
-    assert {name: row[name] for name in ("difference", "p", "wins", "n", "unit")} == {
-        name: getattr(own, name) for name in ("difference", "p", "wins", "n", "unit")
-    }
+    for name in ("difference", "p", "wins", "n", "unit"):
+        assert row[name] == getattr(own, name)
     assert frame.loc[("macroF1", 3, "new", "old"), "wins"] is pandas.NA
 
 
@@ -204,27 +204,15 @@ def test_results_that_do_not_belong_together_are_refused(problem, results):
             xmceval.Results(wrong)
 
 
-@pytest.mark.parametrize("systems", [{}, [np.eye(3)], None, "a.txt"], ids=str)
-def test_systems_must_be_a_dict(systems):
-    with pytest.raises(UsageError, match=r"systems must be a dict of scores by name, such as \{'a': ..., 'b': ...\}"):
-        xmceval.score_all(np.eye(3), systems)
-
-
-def test_score_refuses_several_systems_with_a_hint():
+def test_wrong_arguments_are_refused():
+    message = r"systems must be a dict of scores by name, such as \{'a': ..., 'b': ...\}"
+    for systems in ({}, [np.eye(3)], None, "a.txt"):
+        with pytest.raises(UsageError, match=message):
+            xmceval.score_all(np.eye(3), systems)
     with pytest.raises(UsageError, match=r"must be the scores of one system, got a dict .*score_all takes several"):
         xmceval.score(np.eye(3), {"a": np.eye(3)}, k=1)
-
-
-def test_an_unknown_option_is_a_type_error():
     with pytest.raises(TypeError, match=r"score_all\(\) got an unexpected option cutoffs"):
         xmceval.score_all(np.eye(3), {"a": np.eye(3)}, cutoffs=3)
-
-
-def test_a_repr_has_no_key_that_is_none(results):
-    name = "folder/of/experiments/" + "x" * 12
-    found = repr(xmceval.Results({name: results["old"]}))
-    assert ".../xxxxxxxxxxxx " in found
-    assert "[name] one Result" in found
 
 
 def test_everything_draws_itself(shown, results):

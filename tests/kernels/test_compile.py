@@ -59,15 +59,20 @@ def saved(home):
 # A call.
 
 
-def test_compiled_code_is_saved_once_in_a_private_folder(home):
-    count_again(1)
+@on_posix
+@pytest.mark.parametrize("umask", [0, 0o002, 0o077])
+def test_compiled_code_is_saved_once_in_a_private_folder_whatever_the_umask(home, umask):
+    before = os.umask(umask)
+    try:
+        count_again(1)
+    finally:
+        os.umask(before)
     [folder] = home.iterdir()
     assert re.fullmatch("xmceval-[0-9a-f]{16}", folder.name)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert saved(home) == [".nbc", ".nbi"]
-    assert {path.name.partition("-")[0] for path in folder.rglob("*.nb?")} == {
-        f"test_compile.count_up_{compiling.digest()}"
-    }
+    names = {path.name.partition("-")[0] for path in folder.rglob("*.nb?")}
+    assert names == {f"test_compile.count_up_{compiling.digest()}"}
     count_again(0)
     assert str(home) == numba.config.CACHE_DIR
 
@@ -88,15 +93,11 @@ def test_kernels_pass_between_processes_by_name():
 
 
 @pytest.mark.usefixtures("home")
-def test_an_error_in_a_kernel_keeps_its_kind():
+def test_errors_keep_their_kind_and_arguments_that_cannot_be_compiled_leave_the_folder():
     fresh = Kernel(return_it)
     assert fresh(3) == 3
     with pytest.raises(ValueError, match=r"\Abelow zero\Z"):
         fresh(-1)
-
-
-@pytest.mark.usefixtures("home")
-def test_arguments_that_cannot_be_compiled_leave_the_folder(home):
     count_again(1)
     with pytest.raises(ValueError, match="Cannot determine Numba type"):
         Kernel(count_up)(object())
@@ -104,19 +105,6 @@ def test_arguments_that_cannot_be_compiled_leave_the_folder(home):
 
 
 # Who may write the folder.
-
-
-@on_posix
-@pytest.mark.parametrize("umask", [0, 0o002, 0o077])
-def test_the_folder_is_private_whatever_the_umask(home, umask):
-    before = os.umask(umask)
-    try:
-        count_again(1)
-    finally:
-        os.umask(before)
-    [folder] = home.iterdir()
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    count_again(0)
 
 
 def check_unused(home):
@@ -198,10 +186,9 @@ def test_the_folder_is_in_the_cache_of_the_user(monkeypatch, tmp_path):
     name = f"xmceval-{compiling.digest()}"
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert find_folder() == tmp_path / "caches" / name
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert find_folder() == tmp_path / "user" / ".cache" / name
+    for value, folder in {str(tmp_path / "caches"): "caches", "relative": "user/.cache", "": "user/.cache"}.items():
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert find_folder() == tmp_path / folder / name
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert find_folder() == tmp_path / "user" / ".cache" / name
     monkeypatch.setattr(Path, "home", refuse)
@@ -307,18 +294,13 @@ def test_the_digest_changes_with_every_source(tmp_path):
     assert compiling.digest_files(folder) in digests
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("OPT", 1), ("BOUNDSCHECK", 1), ("CPU_NAME", "generic"), ("ENABLE_AVX", 0), ("DEBUGINFO_DEFAULT", 1)],
-)
-def test_the_digest_changes_with_settings_of_numba(monkeypatch, name, value):
-    monkeypatch.setattr(numba.config, name, value)
-    assert compiling.digest.__wrapped__() != compiling.digest()
+SETTINGS = {"OPT": 1, "BOUNDSCHECK": 1, "CPU_NAME": "generic", "ENABLE_AVX": 0, "DEBUGINFO_DEFAULT": 1}
 
 
-def test_the_digest_is_the_same_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
-    assert compiling.digest.__wrapped__() == compiling.digest()
+@pytest.mark.parametrize("name", [*SETTINGS, "NUMBA_NUM_THREADS"])
+def test_the_digest_changes_with_settings_of_numba_but_the_number_of_threads(monkeypatch, name):
+    monkeypatch.setattr(numba.config, name, SETTINGS.get(name, 1))
+    assert (compiling.digest.__wrapped__() == compiling.digest()) == (name not in SETTINGS)
 
 
 # Processes.
@@ -488,13 +470,10 @@ def test_the_note_says_what_becomes_of_compiled_code(home, notes, monkeypatch):
 def test_the_note_appears_after_a_second_of_compiling_alone(notes):
     count_again(1)
     assert 0 < compiling._note.patience < compiling.PATIENCE == 1.0
-    before = compiling._note.patience
-    count_again(0)
-    assert compiling._note.patience == before
-    assert notes == []
-    compiling._note.patience = 0.0
-    count_again(0)
-    assert notes == []
+    for patience in (compiling._note.patience, 0.0):
+        compiling._note.patience = patience
+        count_again(0)
+        assert (compiling._note.patience, notes) == (patience, [])
 
 
 @pytest.mark.usefixtures("home")

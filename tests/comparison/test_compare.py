@@ -7,9 +7,10 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from judge import naive, naive_pairs
+from judge import naive_pairs
 from scipy import stats
 from scipy.sparse import csr_matrix
+from support.judged import row_values
 
 import xmceval
 from xmceval.comparison.paired import Resampling, randomization_p
@@ -36,15 +37,10 @@ def compare(made, **options):
     return xmceval.compare(truth, {name: stored(each) for name, each in scores.items()}, **options)
 
 
-def row_values(made, name, system):
-    """Return numerators and denominators of each row by the plain judge, of metrics at a cutoff."""
+def judged(made, name, systems):
+    """Return numerators and denominators of each row by the plain judge, of each system."""
     truth, scores, inverse = made
-    head, k = name.rsplit("@", 1)
-    metric, _, option = head.rstrip(")").partition("(")
-    options = dict(item.split("=") for item in option.split(",") if item)
-    true = [dict.fromkeys(np.flatnonzero(row), 1.0) for row in truth]
-    found = [{label: row[label] for label in np.flatnonzero(row > -np.inf)} for row in scores[system]]
-    return np.array(naive.row_values(metric, int(k), options, true, found, inverse))
+    return [np.array(row_values(name, truth, scores[system], inverse)) for system in systems]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +49,7 @@ def row_values(made, name, system):
 def test_differences_are_those_of_the_delta_method(made, metric):
     comparison = compare(made)
     for baseline, system in itertools.combinations("abc", 2):
-        a, b = (row_values(made, metric, each) for each in (system, baseline))
+        a, b = judged(made, metric, (system, baseline))
         num, ideal = a[:, 0] - b[:, 0], a[:, 1]
         n, ratio = len(a), num.sum() / ideal.sum()
         error = math.sqrt(np.sum((num - ratio * ideal) ** 2) / (n * (n - 1))) / ideal.mean()
@@ -115,7 +111,7 @@ SEEDED = {"rng" if "rng" in signature(stats.permutation_test).parameters else "r
 def test_randomization_agrees_with_scipy(made):
     comparison = compare(made, metrics=["P", "PSP"], test="randomization", resamples=20_000)
     for metric in ("P@3", "PSP@3"):
-        a, b = (row_values(made, metric, each)[:, 0] for each in "ca")
+        a, b = (rows[:, 0] for rows in judged(made, metric, "ca"))
         how = {"permutation_type": "samples", "n_resamples": 20_000, "vectorized": True, **SEEDED}
         expected = stats.permutation_test((a - b,), lambda d, axis: d.mean(axis), **how).pvalue
         error = math.sqrt(expected * (1 - expected) / 20_000)

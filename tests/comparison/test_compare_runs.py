@@ -26,6 +26,13 @@ def precision_of_rows(y_true, y_score, k):
     return np.take_along_axis(y_true, top, axis=1).mean(axis=1)
 
 
+def check_test(difference, expected, n, unit):
+    """Compare p and the interval with those of scipy."""
+    assert difference.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert (difference.low, difference.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-9)
+    assert (difference.n, difference.unit) == (n, unit)
+
+
 def test_few_runs_are_compared_by_rows(data):
     y_true, runs = data
     found = xmceval.compare(y_true, {"a": runs[:2], "b": runs[2:5], "c": runs[5]}, k=3, metrics="P")
@@ -35,11 +42,9 @@ def test_few_runs_are_compared_by_rows(data):
     }
     for system, baseline in (("b", "a"), ("c", "a"), ("c", "b")):
         each = found["P@3", system, baseline]
-        expected = stats.ttest_rel(means[system], means[baseline])
         assert each.difference == pytest.approx(np.mean(means[system] - means[baseline]), abs=1e-14)
-        assert each.p == pytest.approx(expected.pvalue, rel=1e-9)
-        assert (each.low, each.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-9)
-        assert (each.n, each.unit, each.wins) == (N_ROWS, "row", None)
+        check_test(each, stats.ttest_rel(means[system], means[baseline]), N_ROWS, "row")
+        assert each.wins is None
 
 
 def test_rows_without_a_value_are_left_out_of_means_of_runs_in_blocks_of_any_size(data, monkeypatch):
@@ -62,11 +67,7 @@ def test_three_runs_of_both_are_compared_by_runs(data):
     found = xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, k=3, metrics="P,macroF1")
     for metric in ("P@3", "macroF1@3"):
         values = [xmceval.score(y_true, each, k=3, metrics="P,macroF1")[metric] for each in runs]
-        expected = stats.ttest_ind(values[3:], values[:3], equal_var=False)
-        each = found[metric, "b", "a"]
-        assert each.p == pytest.approx(expected.pvalue, rel=1e-9)
-        assert (each.low, each.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-9)
-        assert (each.n, each.unit) == (6, "run")
+        check_test(found[metric, "b", "a"], stats.ttest_ind(values[3:], values[:3], equal_var=False), 6, "run")
     (first, second) = found.runs
     assert (first.name, first.results) == ("a", ("a (1)", "a (2)", "a (3)"))
     values = [xmceval.score(y_true, each, k=3, metrics="P")["P@3"] for each in runs[3:]]
@@ -159,12 +160,10 @@ def test_bins_are_compared_by_runs(data):
     for b, name in enumerate(names):
         values = [each.slices[b].estimates["P@3"].value for each in results]
         (each,) = found.of_pair("b", "a", name)
-        expected = stats.ttest_ind(values[3:], values[:3], equal_var=False)
-        assert (each.p, each.unit) == (pytest.approx(expected.pvalue, rel=1e-9), "run")
+        check_test(each, stats.ttest_ind(values[3:], values[:3], equal_var=False), 6, "run")
         assert found.runs[1].spreads_in_bins[b].mean == pytest.approx(np.mean(values[3:]))
-        assert found.to_dict()["runs"][1]["slices"][b]["metrics"]["P@3"]["sd"] == pytest.approx(
-            np.std(values[3:], ddof=1)
-        )
+        spread = found.to_dict()["runs"][1]["slices"][b]["metrics"]["P@3"]
+        assert spread["sd"] == pytest.approx(np.std(values[3:], ddof=1))
         (line,) = (line for line in csv.DictReader(io.StringIO(found.to_csv())) if line["bin"] == name)
         assert float(line["value"]) - float(line["baseline_value"]) == pytest.approx(float(line["difference"]))
     assert str(found).count("\nb, mean of 3 runs") == 1 + len(names)

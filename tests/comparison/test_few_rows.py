@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from judge import naive, naive_labels, naive_pairs, naive_rows
+from judge import naive_pairs
 from support.executors import PicklingExecutor
+from support.judged import row_values
 
 import xmceval
 from xmceval.comparison.compare import compare_systems
@@ -33,20 +34,6 @@ def make(rng, n_rows, n_other, n_systems=2):
     return truth, {name: np.where(each > 0.2, each, -np.inf) for name, each in zip("abc", scores, strict=False)}
 
 
-def row_values(name, truth, scores):
-    """Return numerators and denominators of rows by the plain judge."""
-    true = [dict.fromkeys(np.flatnonzero(row), 1.0) for row in truth]
-    found = [{label: row[label] for label in np.flatnonzero(row > -np.inf)} for row in scores]
-    if name == "GAUC":  # nothing in rows without a value
-        pairs = (naive_rows.row_pairs(name, [y], [s], N_LABELS) for y, s in zip(true, found, strict=True))
-        return [pair[0] if pair else (0.0, 0.0) for pair in pairs]
-    if name == "precision_score":
-        sets = naive_labels.at_threshold(true, found, OPTIONS["threshold"])
-        return naive_labels.decision_pairs("precision", "micro", sets, N_LABELS)
-    metric, k = name.split("@")
-    return [tuple(map(float, row)) for row in naive.row_values(metric, int(k), {}, true, found, INVERSE)]
-
-
 @pytest.mark.parametrize("options", TESTS)
 @pytest.mark.parametrize("seed", range(2))
 def test_p_of_few_rows_is_that_of_all_exchanges(seed, options):
@@ -55,7 +42,7 @@ def test_p_of_few_rows_is_that_of_all_exchanges(seed, options):
         truth, scores = make(rng, n_rows, min(n_other, n_rows))
         comparison = xmceval.compare(truth, scores, **OPTIONS, **options)
         for name in OPTIONS["metrics"]:
-            a, b = (row_values(name, truth, scores[each]) for each in "ba")
+            a, b = (row_values(name, truth, scores[each], INVERSE, OPTIONS["threshold"]) for each in "ba")
             m, found = naive_pairs.count_differing(a, b), comparison[name, "b", "a"]
             if m >= 6:
                 assert found.n_differing is None

@@ -176,10 +176,6 @@ def test_the_largest_seed_is_taken(run):
     assert (code, f"seed {2**63 - 1}" in out) == (0, True)
 
 
-def test_what_was_not_tested_is_one_sentence(run):
-    assert "\nmacroP@1 and macroR@1 were not tested\n" in run(*PLAIN, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -213,15 +209,12 @@ def test_wrong_usage_is_refused(run, args, message):
     assert run(*args) == (2, "", f"Error: {message}\n")
 
 
-def test_other_numbers_of_rows_are_refused(run, tmp_path):
+def test_other_numbers_of_rows_and_other_metrics_are_refused(run, rows, tmp_path):
     head, *lines = Path(MODEL_B).read_text().splitlines(keepends=True)
     short = tmp_path / "short.txt"
     short.write_text("".join([head.replace("500", "399"), *lines[:399]]))
     message = f"Error: tst_X_Y.txt has 500 rows, {short} has 399 rows; they must be of the same instances\n"
     assert run(TRUTH, MODEL_A, short) == (1, "", message)
-
-
-def test_rows_with_other_metrics_are_refused(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "P@1,R@3"), rows("b.rows.csv", MODEL_B, "P@1,nDCG@3")
     message = f"Error: {a} and {b} have different metrics: only one of them has R@3, nDCG@3\n"
     assert run(a, b) == (1, "", message)

@@ -75,16 +75,13 @@ def test_three_runs_of_both_are_compared_by_runs(data):
     assert second.spreads[0].sd == pytest.approx(np.std(values, ddof=1))
 
 
-def test_a_single_run_is_a_system(data):
+def test_a_single_run_is_a_system_and_a_run_counts_once(data):
     y_true, runs = data
-    found = xmceval.compare(y_true, {"a": runs[:1], "b": runs[1:2], "c": runs[2:4]}, k=3, metrics="P", against="a")
-    expected = xmceval.compare(y_true, {"a": runs[0], "b": runs[1], "c": runs[2:4]}, k=3, metrics="P", against="a")
+    options = {"k": 3, "metrics": "P", "against": "a"}
+    found = xmceval.compare(y_true, {"a": runs[:1], "b": runs[1:2], "c": runs[2:4]}, **options)
+    expected = xmceval.compare(y_true, {"a": runs[0], "b": runs[1], "c": runs[2:4]}, **options)
     assert found.to_dict() == expected.to_dict()
     assert str(found) == str(expected)
-
-
-def test_a_run_counts_once(data):
-    y_true, runs = data
     with pytest.raises(UsageError, match="run 3 is passed twice as a run of a; expected each run once"):
         xmceval.compare(y_true, {"a": [runs[0], runs[1], runs[0]], "b": runs[2]})
 

@@ -137,16 +137,13 @@ def test_json_and_footer_of_the_command_have_an_option(score, name):
         assert not any(f"{name}=" in line for line in footer)
 
 
-def test_propensities_that_no_metric_uses_are_in_json_only(score):
-    """They change no number of the table."""
+def test_options_without_effect_and_files_behind_names_are_in_json(score):
+    """Propensities that no metric uses change no number of the table."""
     args = ("-m", "P", "--train", "sub/train.txt")
     assert "options" not in score(*args)
-    assert json.loads(score(*args, "-o", "json"))["options"]["train"] == "train.txt"
-
-
-def test_names_of_systems_do_not_hide_their_files(score):
-    [system] = json.loads(score("-m", "P", "-o", "json", preds="ours=preds.txt"))["systems"]
-    assert (system["name"], system["scores"]) == ("ours", "preds.txt")
+    document = json.loads(score(*args, "-o", "json", preds="ours=preds.txt"))
+    assert document["options"]["train"] == "train.txt"
+    assert [(each["name"], each["scores"]) for each in document["systems"]] == [("ours", "preds.txt")]
 
 
 def test_python_records_the_same_and_arrays_as_such(score):
@@ -162,14 +159,11 @@ def test_python_records_the_same_and_arrays_as_such(score):
     assert from_files.to_dict()["options"] == command["options"]
 
 
-@pytest.mark.parametrize("name", ["DCG", "PSDCG"])
-def test_sums_of_gains_are_not_printed_in_percent(name):
-    y_true = np.array([[1, 1, 0], [0, 1, 0]])
-    result = xmceval.score(y_true, y_true + 0.5, metrics=f"{name}@3", inverse_propensities=[1, 1, 1])
-    assert result.units == {f"{name}@3": "gain"}
-    assert [name, "1.32", "±4.01"] in [line.split() for line in str(result).splitlines()]
-
-
-def test_only_metrics_within_0_and_1_are_shares():
+def test_only_metrics_within_0_and_1_are_shares_and_in_percent():
     assert {metric.unit for metric in METRICS.values() if metric.bounds[1] > 1} == {"gain", "count", "cells"}
     assert {metric.unit for metric in METRICS.values() if metric.bounds[1] <= 1} == {"share"}
+    y_true = np.array([[1, 1, 0], [0, 1, 0]])
+    result = xmceval.score(y_true, y_true + 0.5, metrics="DCG@3,PSDCG@3", inverse_propensities=[1, 1, 1])
+    assert result.units == {"DCG@3": "gain", "PSDCG@3": "gain"}
+    lines = [line.split() for line in str(result).splitlines()]
+    assert all([name, "1.32", "±4.01"] in lines for name in ("DCG", "PSDCG"))

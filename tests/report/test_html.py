@@ -20,6 +20,7 @@ def compared(names, **options):
 
 
 def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
+    assert raw("<b>a\x00b</b>") == "<b>a\N{REPLACEMENT CHARACTER}b</b>"
     row = Row("<a>", {"P@1": Cell("1.00", "±0.10", "best", "b"), "P@3": Cell("2.00", emphasis="second")})
     listing = Listing("a list", (("", "n"), ("<x>", "1")), lines=("its end",), has_head=True)
     sheet = Sheet(("above",), ("P@1", "P@3", "P@5"), (Section("", (row,)),), ("a < b",), (listing,), verdicts=("&",))
@@ -30,10 +31,6 @@ def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
     assert table == [["", "P@1", "P@3", "P@5"], ["<a>", "1.00\N{NO-BREAK SPACE}±0.10b", "2.00", ""]]
     assert [root.all(tag)[0].text for tag in ("b", "u", "sup")] == ["1.00", "2.00", "b"]
     assert listed == [["", "n"], ["<x>", "1"]]
-
-
-def test_characters_that_html_forbids_are_replaced():
-    assert raw("<b>a\x00b</b>") == "<b>a\N{REPLACEMENT CHARACTER}b</b>"
 
 
 def test_a_difference_is_a_table():

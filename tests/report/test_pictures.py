@@ -263,27 +263,20 @@ def test_a_picture_can_be_part_of_a_figure_of_the_user(comparison):
         comparison.plot("curves", metrics="P,nDCG,PSP", ax=ax)
 
 
-def test_figures_keep_their_style_when_the_user_saves_them(comparison, tmp_path):
+def test_figures_are_ready_for_papers_and_notebooks(comparison, tmp_path):
     figure = comparison.plot("bins")
     assert not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine), "laid out once: no file differs"
     figure.savefig(tmp_path / "a.pdf")
     save(figure, tmp_path / "b.pdf")
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
-
-
-def test_sizes_are_those_of_a_paper(comparison):
-    assert comparison.results[0].plot("curves", metrics="P").get_size_inches()[0] == 3.3
     assert comparison.plot("curves").get_size_inches()[0] == 6.9
     assert comparison.plot("curves", size="column").get_size_inches()[0] == 3.3
     with pytest.raises(UsageError, match="size must be one of column, page, got 'huge'"):
         comparison.plot("bins", size="huge")
-
-
-def test_notebooks_show_a_picture_as_png(comparison):
     figure = comparison.results[0].plot("curves", metrics="P")
     data, shown = figure._repr_png_()
     assert data.startswith(b"\x89PNG")
-    assert (shown["width"], shown["alt"]) == (396, figure.get_label())
+    assert (figure.get_size_inches()[0], shown["width"], shown["alt"]) == (3.3, 396, figure.get_label())
     assert figure.get_facecolor() == (1, 1, 1, 1), "matplotlib's own display in notebooks keeps it on dark ones"
 
 
@@ -292,7 +285,9 @@ def test_kinds_are_those_of_the_table_and_each_subject_has_a_default(comparison)
     assert set(OF_RESULTS) < set(OF_COMPARISON)
     assert default_kind(comparison.results, comparison) == "differences"
     assert default_kind(comparison.results) == "bins"
-    assert default_kind([xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="P", k=1)]) == "curves"
+    one_row = xmceval.score([[1, 0, 1]], [[0.5, 0.2, 0.4]], metrics="P", k=[1, 2])
+    assert default_kind([one_row]) == "curves"
+    assert one_row.plot().axes[0].lines[0].get_ydata().tolist() == [100, 100]
 
 
 PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1", "AUC"])
@@ -314,11 +309,6 @@ AUC = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC")
 def test_what_a_kind_cannot_show_is_refused(kind, results, metrics, message):
     with pytest.raises(UsageError, match=message):
         choose_measures(kind, results, metrics=metrics)
-
-
-def test_one_row_can_be_drawn():
-    result = xmceval.score([[1, 0, 1]], [[0.5, 0.2, 0.4]], metrics="P", k=[1, 2])
-    assert result.plot().axes[0].lines[0].get_ydata().tolist() == [100, 100]
 
 
 def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeypatch):

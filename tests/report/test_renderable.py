@@ -154,12 +154,9 @@ def test_a_wrong_key_of_a_comparison_is_a_key_error_that_helps(comparison, key):
         comparison[key]
 
 
-def test_keys_of_a_comparison_are_understood_in_any_spelling(comparison):
+def test_a_comparison_gives_differences_in_any_spelling_and_results_by_name(problem, comparison, results):
     assert comparison["precision@1", "new", "old"] is comparison["P@1", "new", "old"]
     assert comparison["macrof1", "new", "old"].measure.name == "macroF1@3"
-
-
-def test_a_comparison_gives_the_result_of_a_system_by_name(problem, comparison, results):
     assert comparison["new"] == results["new"]
     old, new = problem[1].values()
     with_runs = xmceval.compare(problem[0], {"a": [old, new], "b": old + new}, **OPTIONS, train=problem[0])

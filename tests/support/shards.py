@@ -5,17 +5,13 @@ import json
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_matrix, save_npz
-from support.strategies import Case, to_csr, to_text
+from support.strategies import to_csr, to_text
 
 
 def cut(rng, n_rows, n_shards):
     """Return the bounds of shards, some of them empty if there are few rows."""
     inner = sorted(rng.integers(0, n_rows + 1, n_shards - 1).tolist())
     return [0, *inner, n_rows]
-
-
-def part_of(case, start, stop):
-    return Case(case.truth[start:stop], case.scores[start:stop], case.n_labels, case.inverse)
 
 
 def save(rows, n_labels, name, form):

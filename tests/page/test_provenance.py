@@ -64,7 +64,7 @@ def score(run):
 
     def score(*args, preds="preds.txt"):
         code, out, err = run("score", "truth.txt", preds, *args, "-q")
-        assert (code, err) == (0, "")
+        assert code == 0, err
         return out
 
     return score

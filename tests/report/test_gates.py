@@ -167,6 +167,13 @@ def test_a_value_is_required_in_the_unit_of_the_table(gate, parse_gate, breach):
     assert breaches_of([outcome]) == ([] if outcome.passed else [f"s has {breach} is required"])
 
 
+def test_a_value_is_not_beyond_a_limit_that_differs_by_rounding_alone():
+    for n in range(1, 49):
+        result, limit = xmceval.score(TRUTH[:49], hits(n)[:49], metrics="P@1"), repr(100 * (n / 49))
+        gates = [parse_required(f"P@1{sign}{limit}") for sign in (">=", "<=")]
+        assert all(outcome.passed for outcome in judge_values(gates, result))
+
+
 def test_a_value_that_is_undefined_never_passes():
     with pytest.warns(XmcevalWarning):
         result = xmceval.score(np.zeros((3, 3)), hits(3)[:3], metrics="AUC", empty_rows="drop")

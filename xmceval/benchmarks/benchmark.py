@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.benchmarks.config import Config, read_config, suggest
+from xmceval.benchmarks.config import read_config, suggest
 from xmceval.benchmarks.outcome import DatasetOutcome, shared_nouns
 from xmceval.benchmarks.plan import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.result import Benchmark
@@ -118,20 +118,15 @@ def read_plan(
         # After a mistake the columns are unknown.
         systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
         tested = [system.name for system in systems if system.published is None]
-        testing = _read_testing(config, tested)
+        values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
+        against = values.get("against")
+        if isinstance(against, str) and tested and against not in tested:
+            config.refuse((), f"against is {against!r}; expected one of {listed(tested)}{suggest(against, tested)}")
+        testing = Testing()  # the defaults, used after a mistake
+        with config.noting(()):
+            testing = Testing.of(check_types(config, (), specs(Testing), values))
     config.check()
     return BenchmarkPlan(tuple(datasets), tuple(systems), tuple(tested), tuple(columns), testing, config.path)
-
-
-def _read_testing(config: Config, tested: Sequence[str]) -> Testing:
-    """Read how differences are tested; use the defaults after a mistake."""
-    values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
-    against = values.get("against")
-    if isinstance(against, str) and tested and against not in tested:
-        config.refuse((), f"against is {against!r}; expected one of {listed(tested)}{suggest(against, tested)}")
-    with config.noting(()):
-        return Testing.of(check_types(config, (), specs(Testing), values))
-    return Testing()
 
 
 def run_plan(

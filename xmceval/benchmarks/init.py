@@ -131,7 +131,13 @@ def _find_systems(
         if path in inputs or data_set is None:
             continue
         pair = PurePosixPath(pair_of(home / path)).relative_to(home)  # the stem, for one of two files
-        parts = _without_data_set(split_ending(str(pair))[0], data_set)
+        stem = split_ending(str(pair))[0]
+        match = _find_name(stem, data_set.name)
+        if match is not None:
+            stem = stem[: match.start()] + stem[match.end() :]
+        elif data_set.shown != ".":
+            stem = str(PurePosixPath(stem).relative_to(data_set.folder))
+        parts = tuple(part for text in stem.split("/") if (part := text.strip("_-. ")))
         files = by_set.setdefault(data_set.name, {})
         if pair in files:
             continue
@@ -165,16 +171,6 @@ def _data_set_of(path: PurePosixPath, sets: Sequence[DataSet]) -> DataSet | None
 def _find_name(text: str, name: str) -> re.Match[str] | None:
     """Find the name of a data set as whole words of a path."""
     return re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text, re.IGNORECASE)
-
-
-def _without_data_set(stem: str, data_set: DataSet) -> tuple[str, ...]:
-    """Return the parts of a path without the data set, which are equal for all files of one system."""
-    match = _find_name(stem, data_set.name)
-    if match is not None:
-        stem = stem[: match.start()] + stem[match.end() :]
-    elif data_set.shown != ".":
-        stem = str(PurePosixPath(stem).relative_to(data_set.folder))
-    return tuple(part for text in stem.split("/") if (part := text.strip("_-. ")))
 
 
 def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:

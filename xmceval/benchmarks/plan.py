@@ -185,31 +185,24 @@ def _read_system(
     elif not (origins or "paths" in table):
         config.refuse(keys, f"{name} has no predictions (hint: path, runs, paths or published)")
     else:
-        return _find_system(config, keys, name, table, datasets)
+        paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
+        config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
+        everywhere = table.get("path", table.get("runs"))
+        predictions, missing = {}, {}
+        with config.noting(keys):
+            for dataset in datasets:
+                value = paths.get(dataset.name, everywhere)
+                try:
+                    files = _find_predictions(config, name, value, dataset.folder)
+                except DataError as error:
+                    missing[dataset.name] = str(error)
+                    continue
+                is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
+                predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
+            if missing and not predictions:  # probably a typing mistake in the path
+                raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
+        return SystemPlan(name, predictions, missing)
     return SystemPlan(name)
-
-
-def _find_system(
-    config: Config, keys: Keys, name: str, table: Mapping[str, Any], datasets: Sequence[DatasetPlan]
-) -> SystemPlan:
-    """Find the predictions of a system on each data set."""
-    paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
-    config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
-    everywhere = table.get("path", table.get("runs"))
-    predictions, missing = {}, {}
-    with config.noting(keys):
-        for dataset in datasets:
-            value = paths.get(dataset.name, everywhere)
-            try:
-                files = _find_predictions(config, name, value, dataset.folder)
-            except DataError as error:
-                missing[dataset.name] = str(error)
-                continue
-            is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
-            predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
-        if missing and not predictions:  # probably a typing mistake in the path
-            raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
-    return SystemPlan(name, predictions, missing)
 
 
 def _find_predictions(config: Config, name: str, value: Any, folder: str) -> Any:

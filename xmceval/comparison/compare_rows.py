@@ -103,7 +103,12 @@ def compare_tables(
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(systems), 'system')}")
     for table in tables[1:]:
         _check_same_data(tables[0], table)
-    called = _distinct([*names, *systems[len(names) :]], tables)
+    names = [*names, *systems[len(names) :]]
+    files = [to_path(table.name).name for table in tables for _ in table.systems]
+    called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
+    called = [
+        f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)
+    ]
     pairs = find_pairs(called, testing.against)
     block, warnings = _align(tables, missing)
     are_same_rows = not warnings
@@ -198,15 +203,6 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     outcome = "where they count 0" if missing == "zero" else "left out for all systems"
     block = RowBlock(np.arange(len(rows)), weights, values, counts)
     return block, [f"{line}, {outcome}" for line in lines]
-
-
-def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
-    """Append the file to names that several systems share, and a number if they are still equal."""
-    files = [to_path(table.name).name for table in tables for _ in table.systems]
-    called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
-    return [
-        f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)
-    ]
 
 
 def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:

@@ -251,7 +251,22 @@ def find_differences(
                     nouns=systems[0].nouns,
                 )
             )
-    return _order_pairs(_adjust([*tested, *of_runs], testing), systems, pairs, {metric.measure for metric in sums})
+    differences = [*tested, *of_runs]  # adjusted together within each metric, or over all metrics
+    families: dict[Any, list[int]] = {}
+    for i, difference in enumerate(differences):
+        if difference.p is not None:
+            within = () if testing.adjust_over == "all" else (difference.measure.name, difference.bin)
+            families.setdefault(within if testing.adjust == "holm" else i, []).append(i)
+    adjusted = list(differences)
+    for members in families.values():
+        ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
+        for i, p in zip(members, ps, strict=True):
+            difference, smallest = differences[i], None
+            is_by_t = difference.unit == "run" or testing.test == "t"
+            if is_by_t and difference.error is not None and difference.degrees is not None:
+                smallest = detectable(difference.error, difference.degrees, len(members))
+            adjusted[i] = replace(difference, p_adjusted=p, detectable=smallest)
+    return _order_pairs(adjusted, systems, pairs, {metric.measure for metric in sums})
 
 
 def _order_pairs(
@@ -282,26 +297,3 @@ def _order_pairs(
     differences += (difference for difference in tested if difference.bin)
     warnings = [f"no test and no interval for {listed(names)}: {why}" for why, names in untested.items()]
     return tuple(differences), warnings
-
-
-def _adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
-    """Adjust p by Holm's method if asked for, and add the smallest difference detectable after adjustment.
-
-    Tests are adjusted together within each metric, or over all metrics; without Holm's method each stands
-    alone.
-    """
-    families: dict[Any, list[int]] = {}
-    for i, difference in enumerate(differences):
-        if difference.p is not None:
-            within = () if testing.adjust_over == "all" else (difference.measure.name, difference.bin)
-            families.setdefault(within if testing.adjust == "holm" else i, []).append(i)
-    adjusted = list(differences)
-    for members in families.values():
-        ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
-        for i, p in zip(members, ps, strict=True):
-            difference, smallest = differences[i], None
-            is_by_t = difference.unit == "run" or testing.test == "t"
-            if is_by_t and difference.error is not None and difference.degrees is not None:
-                smallest = detectable(difference.error, difference.degrees, len(members))
-            adjusted[i] = replace(difference, p_adjusted=p, detectable=smallest)
-    return adjusted

@@ -59,13 +59,21 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
     limits = {unit: (min(of_unit) - rooms[unit], max(of_unit) + rooms[unit]) for unit, of_unit in ends.items()}
     drawn = [_plan_panel(lines, baselines, has_pairs=len(pairs) > 1) for lines in panels.values()]
     is_adjusted = "Holm" in describe_level([comparison])
+    looks = {difference.mark: _look_of(difference) for difference in differences}
+    significant = [mark for mark in (BETTER, WORSE) if mark in looks]
+    than = f" than {baselines[0]}" if len(baselines) == 1 else ""
+    keys = []
+    for mark in (mark for mark in LOOKS if mark in looks):
+        text = LOOKS[mark][0] + (than if mark in significant else "")
+        level = f", {describe_level([comparison])}" if mark in significant[:1] else ""
+        keys.append((text + level, Line2D([], [], **looks[mark], linewidth=1.2)))
     return Plan(
         panels=[
             partial(_draw_differences, lines, labels, title, axis, limits)
             for lines, (labels, title, axis) in zip(panels.values(), drawn, strict=True)
         ],
         heights=[LINE * (_place_lines(labels)[1] + (title + axis).count("\n")) + 0.75 for labels, title, axis in drawn],
-        keys=_explain_looks(differences, comparison, baselines),
+        keys=keys,
         caption="differences between systems with their 95% intervals",
         text=f"differences of {listed(measures)} with 95% intervals: {'; '.join(f'{a} {MINUS} {b}' for a, b in pairs)}",
         note="; ".join(filter(None, (left_pairs, left_measures, "intervals are not adjusted" if is_adjusted else ""))),
@@ -140,18 +148,3 @@ def _look_of(difference: Difference) -> dict[str, str]:
     if difference.is_detected:  # if lower is better, a better system is on the left
         marker = ">" if difference.difference > 0 else "<"
     return {"color": color, "marker": marker, "markerfacecolor": face}
-
-
-def _explain_looks(
-    differences: Sequence[Difference], comparison: Comparison, baselines: Sequence[str]
-) -> list[tuple[str, Line2D]]:
-    """Explain the markers that appear, in a fixed order; the first significant one states the level."""
-    looks = {difference.mark: _look_of(difference) for difference in differences}
-    significant = [mark for mark in (BETTER, WORSE) if mark in looks]
-    than = f" than {baselines[0]}" if len(baselines) == 1 else ""
-    keys = []
-    for mark in (mark for mark in LOOKS if mark in looks):
-        text = LOOKS[mark][0] + (than if mark in significant else "")
-        level = f", {describe_level([comparison])}" if mark in significant[:1] else ""
-        keys.append((text + level, Line2D([], [], **looks[mark], linewidth=1.2)))
-    return keys

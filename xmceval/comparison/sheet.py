@@ -229,7 +229,13 @@ def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
     if has_many_pairs(comparison):
         sentences = _summarise_metrics(total, comparison.testing.against)
     else:
-        sentences = _summarise_pairs(total, layout)
+        tested = {difference.measure.name for difference in total if difference.p is not None}
+        sentences = []
+        for of_pair in _by_pair(total):
+            sentences += list(filter(None, [_write_pair(of_pair, layout)]))
+            names = [difference.measure.name for difference in of_pair if difference.p is None]
+            if untested := [name for name in names if name in tested]:
+                sentences.append(_describe_untested(untested, of_pair[0].pair))
     marks = {difference.key: difference.mark for difference in total}
     of_bins = [
         difference
@@ -267,18 +273,6 @@ def _summarise_metrics(differences: Sequence[Difference], against: str | None) -
             if having:
                 parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
         sentences.append(f"{name}: {'; '.join(parts)}")
-    return sentences
-
-
-def _summarise_pairs(differences: Sequence[Difference], layout: Layout) -> list[str]:
-    """Write one sentence per pair, and which metrics were tested for other pairs only."""
-    tested = {difference.measure.name for difference in differences if difference.p is not None}
-    sentences = []
-    for of_pair in _by_pair(differences):
-        sentences += list(filter(None, [_write_pair(of_pair, layout)]))
-        names = [difference.measure.name for difference in of_pair if difference.p is None]
-        if untested := [name for name in names if name in tested]:
-            sentences.append(_describe_untested(untested, of_pair[0].pair))
     return sentences
 
 

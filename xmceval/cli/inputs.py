@@ -62,7 +62,13 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
         if re.fullmatch(r"@[\d,]+", text) and not Path(text[1:]).exists():
             metrics = " ".join(arguments["metrics"] or ["P"])
             raise UsageError(f"{text}: no such list of files (hint: of cutoffs pass -m {metrics}{','}{text[1:]})")
-    names, paths = name_systems(arguments["preds"])
+    texts = arguments["preds"]
+    passed, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
+    shortest = [name or short for name, short in zip(passed, short_names(paths), strict=True)]
+    names = [  # a name that several share is numbered: a.txt (1), a.txt (2)
+        f"{name} ({shortest[: i + 1].count(name)})" if shortest.count(name) > 1 else name
+        for i, name in enumerate(shortest)
+    ]
     _refuse_expanded(arguments["truth"], arguments["preds"])
     systems = [*map(System, paths, names)]
     for text in arguments.get("runs", ()):
@@ -84,21 +90,6 @@ def _refuse_expanded(truth: str, preds: Sequence[str]) -> None:
             f"pattern? (hint: quote it, as in {pattern!r}; a name, as in new={like_truth[0]}, says that they are "
             "predictions)"
         )
-
-
-def name_systems(texts: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the name and the path of each system of PREDS.
-
-    The name is that of ``NAME=FILE``, or the shortest ending of the path that no other shares, without the
-    suffix of its format if it stays unique. A name that several share is numbered: ``a.txt (1)``, ``a.txt
-    (2)``.
-    """
-    passed, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
-    names = [name or short for name, short in zip(passed, short_names(paths), strict=True)]
-    numbered = [
-        f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)
-    ]
-    return numbered, list(paths)
 
 
 def split_name(text: str) -> tuple[str, str]:

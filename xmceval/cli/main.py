@@ -99,7 +99,14 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exit code 0 for success, 1 for wrong data, 2 for wrong usage, 130 if interrupted."""
-    _open_closed_streams()
+    # Cron and daemons may close standard streams: the next files to be opened would get their descriptors, and
+    # messages would be written into them. A command that reads standard input still fails.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: that of this stream
+            if name != "stdin":
+                lost = open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+                setattr(sys, name, lost)
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if instruction := os.environ.get(COMPLETION):
@@ -131,17 +138,3 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo(f"Error: {message}", err=True)
         code = 2 if isinstance(error, UsageError) else 1
     sys.exit(code)
-
-
-def _open_closed_streams() -> None:
-    """Open standard streams that are closed, as cron and daemons leave them; their output is lost.
-
-    Otherwise the next files to be opened would get their descriptors, and messages would be written into them.
-    A command that reads standard input still fails.
-    """
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:
-            number = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: that of this stream
-            if name != "stdin":
-                lost = open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-                setattr(sys, name, lost)

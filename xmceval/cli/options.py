@@ -195,15 +195,15 @@ class _Form(click.Choice):  # type: ignore[type-arg]
         return super().convert(value, param, ctx)
 
 
-def form_option(forms: Sequence[str], more: str = "") -> Callable[[Function], Function]:
-    """Make the option for the form of the output; `more` continues its help."""
+def form_option(forms: Sequence[str]) -> Callable[[Function], Function]:
+    """Make the option for the form of the output."""
     return option(
         *("-o", "--output-format", "form"),
         type=_Form(list(forms)),
         default="table",
         show_default=True,
         metavar="FORM",
-        help=f"{' or '.join(', '.join(forms).rsplit(', ', 1))}{more}.",
+        help=f"{' or '.join(', '.join(forms).rsplit(', ', 1))}.",
     )
 
 

@@ -86,7 +86,13 @@ def prepare_outputs(
     check_plots(plots, kinds, force=force, inputs=paths)
     kinds = kinds if len(kinds) == len(plots) else len(plots) * (kinds or (None,))
     if options is not None and plots:
-        _check_measures(kinds, options, default_kind)
+        from xmceval.report.pictures import require_any, require_bins
+
+        has_bins = options.by_frequency is not None or options.by_group is not None
+        for kind in (kind or default_kind or ("bins" if has_bins else "curves") for kind in kinds):
+            if kind == "bins":
+                require_bins(has_bins=has_bins)
+            require_any(kind, options.measures)
     if page is not None:
         if to_path(page).suffix.lower() not in PAGE_ENDINGS:
             raise UsageError(f"--page {page}: expected a name that ends with {' or '.join(PAGE_ENDINGS)}")
@@ -96,38 +102,19 @@ def prepare_outputs(
         for file, kind in zip(plots, kinds, strict=True):
             save(plot(results, comparison, kind), file, force=force)
         if page is not None:
-            _write_page(arguments, inputs, results, comparison)
+            from xmceval.files.io.write import write_output
+            from xmceval.page.page import render_page
+            from xmceval.page.provenance import Provenance, digest_inputs
+
+            words: Sequence[str] = click.get_current_context().obj
+            n_flags = words.index("--") if "--" in words else len(words)
+            words = [word for i, word in enumerate(words) if i > n_flags or word not in NOT_IN_COMMAND]
+            command = shlex.join(["xmceval", *map(without_secrets, words)])
+            provenance = Provenance(digest_inputs(inputs, arguments["threads"]), command)
+            text = render_page(
+                results, comparison, provenance=provenance, layout=replace(Layout.of(arguments), pairs=True)
+            )
+            write_output(arguments["page"], text, force=arguments["force"])
+            say_written(arguments["page"], len(text.encode()), quiet=arguments["quiet"])
 
     return write
-
-
-def _check_measures(kinds: Iterable[str | None], options: Options, default: str) -> None:
-    """Refuse pictures that cannot show any of the metrics asked for."""
-    from xmceval.report.pictures import require_any, require_bins
-
-    has_bins = options.by_frequency is not None or options.by_group is not None
-    for kind in (kind or default or ("bins" if has_bins else "curves") for kind in kinds):
-        if kind == "bins":
-            require_bins(has_bins=has_bins)
-        require_any(kind, options.measures)
-
-
-def _write_page(
-    arguments: Mapping[str, Any],
-    inputs: Iterable[tuple[str, Path]],
-    results: Sequence[Result],
-    comparison: Comparison | None,
-) -> None:
-    """Write the page, with the files that were read and the words of the command as they were typed."""
-    from xmceval.files.io.write import write_output
-    from xmceval.page.page import render_page
-    from xmceval.page.provenance import Provenance, digest_inputs
-
-    words: Sequence[str] = click.get_current_context().obj
-    n_flags = words.index("--") if "--" in words else len(words)
-    words = [word for i, word in enumerate(words) if i > n_flags or word not in NOT_IN_COMMAND]
-    command = shlex.join(["xmceval", *map(without_secrets, words)])
-    provenance = Provenance(digest_inputs(inputs, arguments["threads"]), command)
-    text = render_page(results, comparison, provenance=provenance, layout=replace(Layout.of(arguments), pairs=True))
-    write_output(arguments["page"], text, force=arguments["force"])
-    say_written(arguments["page"], len(text.encode()), quiet=arguments["quiet"])

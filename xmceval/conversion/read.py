@@ -15,7 +15,6 @@ from xmceval.files.io.inputfiles import renew_pipes
 from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.open import check_kind, open_either
 from xmceval.files.opened import Opened, Role
-from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
@@ -117,18 +116,7 @@ def open_rows(
         if not width.is_known and judged.source.n_labels is not None:
             width = Width(judged.source.n_labels, f"{judged.source.name} has")
         opened = open_scores(to_path(path), judged, options, width)
-    _refuse_numbered(judged.judgments)
-    if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
-        raise UsageError(
-            f"{path}: lists of labels may be true labels or rankings (hint: pass {argument('kind', 'truth')} or "
-            f"{argument('kind', 'scores')})"
-        )
-    _refuse_wide(opened.source)
-    return opened, width if width.is_known else Width.of(opened.source)
-
-
-def _refuse_numbered(judgments: Judgments | None) -> None:
-    """Refuse documents that are whole numbers, which may be columns or names."""
+    judgments = judged.judgments
     words = None if judgments is None else judgments.documents.words
     if judgments is not None and words is not None and len(words) and (words.plain_numbers() >= 0).all():
         raise AmbiguousError(
@@ -136,6 +124,13 @@ def _refuse_numbered(judgments: Judgments | None) -> None:
             f"are numbered in sorted order (hint: pass {argument('labels', kind='FILE')}, with the document of each "
             "column per line: 0, 1, 2, ... if they are columns)"
         )
+    if opened.is_ranked and kind is None and truth is None and opened.format.holds == BOTH:
+        raise UsageError(
+            f"{path}: lists of labels may be true labels or rankings (hint: pass {argument('kind', 'truth')} or "
+            f"{argument('kind', 'scores')})"
+        )
+    _refuse_wide(opened.source)
+    return opened, width if width.is_known else Width.of(opened.source)
 
 
 def _refuse_wide(source: Source) -> None:
@@ -169,7 +164,13 @@ def collect_rows(
         labels = rows.indices[:n_entries]
         kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits if that is enough
         part = _Part(np.diff(rows.indptr), labels.astype(kind), rows.values[:n_entries].copy())
-        return part if top is None else _keep_best(part, top)
+        if top is None:
+            return part
+        row = np.repeat(np.arange(part.lengths.size), part.lengths)
+        order = np.lexsort((part.labels, -part.values, row))  # equal scores in the order of their labels
+        rank = np.arange(row.size) - np.repeat(np.cumsum(part.lengths) - part.lengths, part.lengths)
+        best = order[rank < top]
+        return _Part(np.minimum(part.lengths, top), part.labels[best], part.values[best])
 
     def take(part: _Part) -> None:
         parts.append(part)
@@ -186,12 +187,3 @@ def collect_rows(
         declared = source.n_labels  # a text header may also be `rows k`
         n_labels = declared if declared is not None and declared > largest else largest + 1
     return sparse.csr_array((values, labels, np.cumsum(lengths)), shape=(lengths.size - 1, n_labels))
-
-
-def _keep_best(part: _Part, top: int) -> _Part:
-    """Return the `top` best entries of each row, best first; equal scores in the order of their labels."""
-    row = np.repeat(np.arange(part.lengths.size), part.lengths)
-    order = np.lexsort((part.labels, -part.values, row))
-    rank = np.arange(row.size) - np.repeat(np.cumsum(part.lengths) - part.lengths, part.lengths)
-    best = order[rank < top]
-    return _Part(np.minimum(part.lengths, top), part.labels[best], part.values[best])

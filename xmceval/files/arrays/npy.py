@@ -267,7 +267,14 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     """Read the pickle in an npy file of dtype object: an array of str, and nothing else."""
     try:
         text = stream.read()
-        _check_memo(text)
+        codes = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
+        numbers = (number or 0 for code, number, _ in pickletools.genops(text) if code.name in codes)
+        try:
+            is_wild = any(number > i for i, number in enumerate(numbers))
+        except Exception:
+            raise RefusedError("it is damaged or truncated") from None
+        if is_wild:
+            raise RefusedError("the objects in it are not numbered one after the other")
         unpickler = _Unpickler(text)
         content = unpickler.load()
     except RefusedError:
@@ -290,15 +297,3 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array.reshape(sizes, order="F" if is_fortran is True else "C")
-
-
-def _check_memo(text: bytes) -> None:
-    """Refuse objects that are not numbered consecutively: the unpickler would allocate any amount of memory."""
-    codes = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
-    numbers = (number or 0 for code, number, _ in pickletools.genops(text) if code.name in codes)
-    try:
-        is_wild = any(number > i for i, number in enumerate(numbers))
-    except Exception:
-        raise RefusedError("it is damaged or truncated") from None
-    if is_wild:
-        raise RefusedError("the objects in it are not numbered one after the other")

@@ -28,7 +28,18 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) 
     """Before any work, refuse an output that cannot be written, is an input, or exists without `force`."""
     is_remote = isinstance(path, RemotePath)
     if not is_remote:
-        _check_folder(path)
+        try:
+            if path.exists() and not path.is_file():
+                raise UsageError(f"{path}: is not a file, so it cannot be overwritten")
+            folder = path.absolute().parent
+            if not folder.is_dir():
+                raise UsageError(f"{path}: there is no folder {folder}")
+        except (OSError, ValueError) as error:  # such as a NUL in the path
+            if isinstance(error, UsageError):
+                raise
+            raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise DataError(f"{path}: no permission to write to {folder}")
     if not (path.exists() if is_remote else os.path.lexists(path)):  # a broken link exists too
         return
     for file in (file for value in inputs for file in find_files(to_path(value))):
@@ -53,7 +64,25 @@ def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -
     try:
         with temporary.open("x+b") as file:  # O_EXCL does not follow links
             yield cast(BinaryIO, file)
-        _publish(temporary, path, force=force)
+        if isinstance(path, RemotePath):
+            path.remote.put(temporary)
+        elif force:
+            if path.exists() and not path.is_symlink():  # the new file gets the mode and, if permitted, the owner
+                status = path.stat()
+                if hasattr(os, "chown"):
+                    with suppress(PermissionError):
+                        os.chown(temporary, status.st_uid, status.st_gid)
+                temporary.chmod(stat.S_IMODE(status.st_mode))
+            temporary.replace(path)
+        else:
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                raise _already_exists(path) from None
+            except OSError:  # a file system without hard links
+                if os.path.lexists(path):
+                    raise _already_exists(path) from None
+                temporary.replace(path)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
     finally:
@@ -74,50 +103,5 @@ def remove_unfinished() -> None:
             _unfinished.pop().unlink(missing_ok=True)
 
 
-def _check_folder(path: Path) -> None:
-    """Refuse a path that is not a file, or whose folder does not exist or is not writable."""
-    try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"{path}: is not a file, so it cannot be overwritten")
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise UsageError(f"{path}: there is no folder {folder}")
-    except (OSError, ValueError) as error:  # such as a NUL in the path
-        if isinstance(error, UsageError):
-            raise
-        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise DataError(f"{path}: no permission to write to {folder}")
-
-
 def _already_exists(path: Path) -> UsageError:
     return UsageError(f"{path}: already exists (hint: pass {argument('force', True)} to overwrite)")
-
-
-def _publish(temporary: Path, path: Path, *, force: bool) -> None:
-    """Rename a complete file to its final name, which without `force` must still be free."""
-    if isinstance(path, RemotePath):
-        path.remote.put(temporary)
-    elif force:
-        _copy_permissions(path, temporary)
-        temporary.replace(path)
-    else:
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            raise _already_exists(path) from None
-        except OSError:  # a file system without hard links
-            if os.path.lexists(path):
-                raise _already_exists(path) from None
-            temporary.replace(path)
-
-
-def _copy_permissions(path: Path, temporary: Path) -> None:
-    """Give a file the mode, and if permitted the owner, of the file that it replaces."""
-    if path.is_symlink() or not path.exists():
-        return
-    status = path.stat()
-    if hasattr(os, "chown"):
-        with suppress(PermissionError):
-            os.chown(temporary, status.st_uid, status.st_gid)
-    temporary.chmod(stat.S_IMODE(status.st_mode))

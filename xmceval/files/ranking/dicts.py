@@ -87,7 +87,19 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
         return records_of(_results(path), str(path), noun, path)
     table = _load(path)
     if META in table:
-        return records_of(_subset(path, table), str(path), noun, path)
+        found = {
+            f"{subset}/{split}": scores
+            for subset, splits in table.items()
+            if subset != META and isinstance(splits, dict)
+            for split, scores in splits.items()
+        }
+        if len(found) != 1:
+            names = listed([repr(name) for name in found], "and") or "none"
+            raise DataError(
+                f"{path}: has predictions of several subsets or splits, {names}; expected one (hint: keep one)"
+            )
+        (scores,) = found.values()
+        return records_of(dict(scores) if isinstance(scores, dict) else {"": scores}, str(path), noun, path)
     return replace(records_of(table, str(path), noun, path), may_be_frame=True)
 
 
@@ -110,21 +122,6 @@ def _text(path: Path) -> str:
         return read_all_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
-
-
-def _subset(path: Path, task: dict[str, Any]) -> dict[str, Any]:
-    """Return the scores of the only subset and split of a task's predictions."""
-    found = {
-        f"{subset}/{split}": table
-        for subset, splits in task.items()
-        if subset != META and isinstance(splits, dict)
-        for split, table in splits.items()
-    }
-    if len(found) != 1:
-        names = listed([repr(name) for name in found], "and") or "none"
-        raise DataError(f"{path}: has predictions of several subsets or splits, {names}; expected one (hint: keep one)")
-    (table,) = found.values()
-    return dict(table) if isinstance(table, dict) else {"": table}
 
 
 def _results(path: Path) -> dict[str, Any]:

@@ -33,14 +33,6 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
     """Open a file, records or a table by query as truth or predictions; some formats allow only one role."""
     if source.form.holds == (SCORES,) or (source.form.holds == BOTH and request.are_scores):
         return _open_run(source, request)
-    return _open_qrels(source, request)
-
-
-def _open_qrels(source: QuerySource, request: Request) -> Opened:
-    """Read judgments; queries become rows in order of appearance.
-
-    A negative grade means that the document was pooled but not judged, as in trec_eval: it counts as 0.
-    """
     if request.are_scores:
         raise DataError(f"{source}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
     kept = request.judgments
@@ -50,7 +42,7 @@ def _open_qrels(source: QuerySource, request: Request) -> Opened:
     entries = lines.gather(len(queries))
     is_unjudged = entries.values < 0
     n_unjudged = int(np.count_nonzero(is_unjudged))
-    entries.values[is_unjudged] = 0
+    entries.values[is_unjudged] = 0  # pooled but not judged, as in trec_eval
     opened = _held(source, lines, queries, entries, documents, [f"documents {documents.meaning}"], request)
     if n_unjudged:
         treatment = "counts" if n_unjudged == 1 else "count"

@@ -19,7 +19,7 @@ from xmceval.files.open import check_kind
 from xmceval.files.opened import Role
 from xmceval.files.shards import check_files
 from xmceval.files.sidecars.label_names import read_names
-from xmceval.inspection.file import FileInspection, Spread, inspect_file
+from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, Training, inspect_pair
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.forms import render_listings
@@ -217,23 +217,18 @@ def _file_details(file: FileInspection) -> Iterator[str]:
     yield f"  order: {by_label} by label{'' if file.kind == 'truth' else f', {by_score} by score'}"
     for noun, spread in (("row", file.per_row), ("label", file.per_label)):
         if spread is not None:
-            yield from _draw_spread(noun, spread)
+            yield f"  entries per {noun}: {spread}"
+            most = max(number for _, _, number, _ in spread.bins)
+            heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
+            width = max(map(len, heads))
+            for head, (_, _, number, share) in zip(heads, spread.bins, strict=True):
+                bar = "#" * max(round(BAR * number / most), 1)
+                yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
     if file.per_label is not None:
         yield (
             f"  head: the most frequent 1% of these labels have {file.head_share:.1%} of the entries; "
             f"tail: the less frequent half has {file.tail_share:.1%}"
         )
-
-
-def _draw_spread(noun: str, spread: Spread) -> Iterator[str]:
-    """Yield a line on the entries per row, or label, and their histogram."""
-    yield f"  entries per {noun}: {spread}"
-    most = max(number for _, _, number, _ in spread.bins)
-    heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
-    width = max(map(len, heads))
-    for head, (_, _, number, share) in zip(heads, spread.bins, strict=True):
-        bar = "#" * max(round(BAR * number / most), 1)
-        yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
 
 
 def _state_line(state: StateInspection) -> str:

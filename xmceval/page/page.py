@@ -47,12 +47,19 @@ def render_page(
     names += [figure.measure.head for figure in results[0].figures]
     doubts = tuple(shared_lines(results, "doubts")) if comparison is None else comparison.doubts
     is_of_groups = any(part.bin.noun == "group" for result in results for part in result.slices)
+    doubt_list = draw_lines((isolate(line, names) for line in doubts), "doubts")
+    has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # else a table is enough
+    kinds = [*(["curves"] if has_curves else []), "bins", *(["differences"] if comparison is not None else [])]
+    figures = []
+    for kind in kinds:
+        with suppress(UsageError):  # no metric can be drawn in this way
+            figures.append(_draw_picture(kind, results, comparison))
     sections = {
         "Verdict": draw_lines((write_sentence(line, names) for line in sheet.verdicts), "verdicts"),
-        "Doubts": _draw_doubts(doubts, names),
+        "Doubts": fold(counted(len(doubts), "doubt"), doubt_list) if len(doubts) > MOST_LINES else doubt_list,
         "Results": _draw_values(results, sheet, sheet.sections[:1], names),
         "By group" if is_of_groups else "By label frequency": _draw_values(results, sheet, sheet.sections[1:]),
-        "Pictures": _draw_pictures(results, comparison),
+        "Pictures": join(figures),
         **_draw_comparison(comparison, layout, names),
         "Definitions": draw_definitions(results[0]),
         "Provenance": draw_provenance(results, provenance, names),
@@ -72,12 +79,6 @@ def _list_names(systems: Sequence[str]) -> Markup:
     return join([separate(most, ", "), " and " if most else "", last])
 
 
-def _draw_doubts(doubts: Sequence[str], names: Sequence[str]) -> Markup:
-    """Show why the values may be wrong."""
-    drawn = draw_lines((isolate(line, names) for line in doubts), "doubts")
-    return fold(counted(len(doubts), "doubt"), drawn) if len(doubts) > MOST_LINES else drawn
-
-
 def _draw_values(
     results: Sequence[Result], sheet: Sheet, sections: Sequence[Section], names: Sequence[str] | None = None
 ) -> Markup:
@@ -86,17 +87,6 @@ def _draw_values(
     unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.is_in_percent and any(shares) else ""
     notes = () if names is None else (write_sentence(line, names) for line in (*sheet.notes, *sheet.below))
     return join([*(draw_section(section, sheet, unit) for section in sections), draw_lines(notes, "lines")])
-
-
-def _draw_pictures(results: Sequence[Result], comparison: Comparison | None) -> Markup:
-    """Draw every kind of picture that has something to show."""
-    has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # else a table is enough
-    kinds = [*(["curves"] if has_curves else []), "bins", *(["differences"] if comparison is not None else [])]
-    figures = []
-    for kind in kinds:
-        with suppress(UsageError):  # no metric can be drawn in this way
-            figures.append(_draw_picture(kind, results, comparison))
-    return join(figures)
 
 
 def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison | None) -> Markup:

@@ -19,7 +19,21 @@ def find_cautions(summary: Summary, options: Options, nouns: Nouns = OF_LABELS) 
     counts, figures = summary.counts, summary.figures
     yield from _describe_scores(counts, figures, nouns, has_label_ties=options.ties == "label")
     yield from _describe_short_rows(counts, figures, nouns, options.empty_rows)
-    yield from _describe_truth(counts, figures, nouns)
+    if counts.n_true == 0:
+        yield Doubt(f"no {nouns.row} has a {nouns.true_label}: is this the right truth file?")
+    least, greatest = counts.grades
+    graded = [figure.name for figure in figures if figure.measure.metric.takes_grades]
+    if greatest > 1 and graded:
+        size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
+        yield f"{listed(graded, 'and')} {'uses' if len(graded) == 1 else 'use'} the grades in the truth ({size})"
+    n = counts.explicit_zeros
+    if n and not nouns.are_of_queries:
+        yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
+    undefined = [figure for figure in figures if figure.estimate.undefined and counts.n_true]
+    for has_ideal, what in ((True, "the ideal sums to 0"), (False, "the denominator is 0")):
+        names = [figure.name for figure in undefined if figure.measure.metric.needs_propensities == has_ideal]
+        if names:
+            yield f"{listed(names)}: {what}, reported as 0"
     yield from _describe_what_is_missing(summary, options, nouns)
 
 
@@ -96,24 +110,6 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns,
     if ways:
         texts = [f"{way} {listed(names, 'and')}" for way, names in ways.items()]
         yield f"{no_label} ({'; '.join(texts)})"
-
-
-def _describe_truth(counts: Counts, figures: Sequence[Value], nouns: Nouns) -> Iterator[str]:
-    if counts.n_true == 0:
-        yield Doubt(f"no {nouns.row} has a {nouns.true_label}: is this the right truth file?")
-    least, greatest = counts.grades
-    graded = [figure.name for figure in figures if figure.measure.metric.takes_grades]
-    if greatest > 1 and graded:
-        size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
-        yield f"{listed(graded, 'and')} {'uses' if len(graded) == 1 else 'use'} the grades in the truth ({size})"
-    n = counts.explicit_zeros
-    if n and not nouns.are_of_queries:
-        yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
-    undefined = [figure for figure in figures if figure.estimate.undefined and counts.n_true]
-    for has_ideal, what in ((True, "the ideal sums to 0"), (False, "the denominator is 0")):
-        names = [figure.name for figure in undefined if figure.measure.metric.needs_propensities == has_ideal]
-        if names:
-            yield f"{listed(names)}: {what}, reported as 0"
 
 
 def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) -> Iterator[str]:

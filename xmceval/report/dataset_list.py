@@ -73,15 +73,11 @@ def _table_row(entry: Dataset) -> tuple[str, ...]:
         *(f"{size:,}" for size in (entry.train, entry.test, entry.labels)),
         f"{entry.points_per_label:.2f}",
         f"{entry.labels_per_point:.2f}",
-        _format_constant(entry.a) + ("*" if entry.disagreements else ""),
-        _format_constant(entry.b),
+        ("?" if entry.a is None else f"{entry.a:g}") + ("*" if entry.disagreements else ""),
+        ("?" if entry.b is None else f"{entry.b:g}"),
         entry.filter,
         str(len(published(entry.name)) or "-"),
     )
-
-
-def _format_constant(number: float | None) -> str:
-    return "?" if number is None else f"{number:g}"
 
 
 def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:

@@ -122,8 +122,26 @@ def _describe_scoring(
     """Yield the lines below a table: facts, cautions, how bins add up, propensities, options, ties, filters."""
     yield from shared_lines(results, "facts")
     if layout.intervals is not False:
-        yield from describe_cautions(lines, results[0].nouns.row)
-    yield from _explain_bins(results)
+        noun = results[0].nouns.row
+        systems: dict[str, list[str]] = {}
+        for line in lines:
+            for text in _list_cautions(line, noun):
+                systems.setdefault(text, []).append(line.name)
+        n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
+        for text, concerned in systems.items():
+            yield f"caution: {text}" + (f" ({listed(concerned)})" if len(concerned) < n_systems else "")
+    kinds: dict[str, dict[str, None]] = {"share": {}, "average": {}, "group": {}}
+    for figure in (figure for result in results for part in result.slices for figure in part.figures):
+        kinds[figure.kind][figure.measure.head] = None
+    if kinds["group"]:
+        rows = plural(results[0].nouns.row)
+        yield f"values of a group are of its {rows} alone, and do not add up to the total"
+    texts, shares, averages = [], kinds["share"], kinds["average"]
+    if shares:
+        texts.append(f"values of {listed(shares, 'and')} in the bins add up to the total")
+    if averages:
+        texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
+    yield from ["; ".join(texts)] if texts else []
     yield from dict.fromkeys(
         describe_propensities(result.propensities) for result in results if result.propensities is not None
     )
@@ -140,22 +158,6 @@ def _describe_scoring(
     for result in results:
         if result.filtered is not None:
             yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
-
-
-def _explain_bins(results: Sequence[Scored]) -> Iterator[str]:
-    """Explain which values of bins add up to the values above them, and which do not."""
-    kinds: dict[str, dict[str, None]] = {"share": {}, "average": {}, "group": {}}
-    for figure in (figure for result in results for part in result.slices for figure in part.figures):
-        kinds[figure.kind][figure.measure.head] = None
-    if kinds["group"]:
-        rows = plural(results[0].nouns.row)
-        yield f"values of a group are of its {rows} alone, and do not add up to the total"
-    texts, shares, averages = [], kinds["share"], kinds["average"]
-    if shares:
-        texts.append(f"values of {listed(shares, 'and')} in the bins add up to the total")
-    if averages:
-        texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
-    yield from ["; ".join(texts)] if texts else []
 
 
 def describe_propensities(model: Propensities) -> str:
@@ -271,17 +273,6 @@ def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:
     lower = dict.fromkeys(measure.head for measure in measures if not measure.metric.higher_is_better)
     if lower:
         yield f"lower is better: {listed(lower)}"
-
-
-def describe_cautions(lines: Sequence[SystemLine], noun: str) -> Iterator[str]:
-    """Say which intervals may be off and why, naming the systems unless all are concerned; `noun` is that of a row."""
-    systems: dict[str, list[str]] = {}
-    for line in lines:
-        for text in _list_cautions(line, noun):
-            systems.setdefault(text, []).append(line.name)
-    n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
-    for text, names in systems.items():
-        yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
 
 
 def _list_cautions(line: SystemLine, noun: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from html import escape
 
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import is_right_to_left
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Sheet
 
 # Void elements, which have no end tag.
 VOID = frozenset({"meta", "wbr"})
@@ -79,7 +79,19 @@ LEFT, RIGHT = "text-align: left", "text-align: right"
 def draw(sheet: Sheet) -> str:
     """Draw the verdicts, one table of all sections, the notes and the lists."""
     heads = element("tr", element("td"), (element("th", column, scope="col") for column in sheet.columns), style=RIGHT)
-    body = (_draw_section(section, sheet.columns) for section in sheet.sections)
+    body = []
+    for section in sheet.sections:
+        if section.title:
+            title = element("th", section.title, colspan=len(sheet.columns) + 1, scope="rowgroup", style=LEFT)
+            body.append(element("tr", title))
+        for row in section.rows:
+            head = element("th", name(row.head), scope="row", style=LEFT)
+            cells = []
+            for cell in (row.cells.get(column, EMPTY) for column in sheet.columns):
+                value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
+                interval = f"\N{NO-BREAK SPACE}{cell.interval}" if cell.interval else None
+                cells.append(element("td", value, interval, element("sup", cell.marks) if cell.marks else None))
+            body.append(element("tr", head, cells, style=RIGHT))
     parts = [
         _draw_lines((*sheet.verdicts, *sheet.above)),
         element("table", element("thead", heads), element("tbody", body)),
@@ -92,20 +104,6 @@ def draw(sheet: Sheet) -> str:
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
     """Draw lists below each other."""
     return element("div", (_draw_listing(listing) for listing in listings))
-
-
-def _draw_section(section: Section, columns: Sequence[str]) -> Iterator[Markup]:
-    if section.title:
-        title = element("th", section.title, colspan=len(columns) + 1, scope="rowgroup", style=LEFT)
-        yield element("tr", title)
-    for row in section.rows:
-        head = element("th", name(row.head), scope="row", style=LEFT)
-        cells = []
-        for cell in (row.cells.get(column, EMPTY) for column in columns):
-            value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
-            interval = f"\N{NO-BREAK SPACE}{cell.interval}" if cell.interval else None
-            cells.append(element("td", value, interval, element("sup", cell.marks) if cell.marks else None))
-        yield element("tr", head, cells, style=RIGHT)
 
 
 def _draw_listing(listing: Listing) -> Markup:

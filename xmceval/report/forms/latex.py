@@ -82,7 +82,7 @@ ACCENTS = dict(zip(COMBINING, "`'^~\"=.uvrHcd", strict=True))
 
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as LaTeX: its table and its lists, below comments on the inputs."""
-    comments = _comment([PREAMBLE, *sheet.above, *sheet.below])
+    comments = "\n".join(f"% {clean(line)}" for line in [PREAMBLE, *sheet.above, *sheet.below])
     return "\n\n".join([f"{comments}\n{_draw_table(sheet)}", *map(_draw_listing, sheet.listings)]) + "\n"
 
 
@@ -106,10 +106,6 @@ def _break_words(text: str) -> str:
     """Escape a text in which long words, such as paths, may break after their punctuation."""
     words = (BREAKS.split(word) if len(word) > LONGEST_WORD else [word] for word in text.split(" "))
     return " ".join(r"\allowbreak{}".join(map(escape, pieces)) for pieces in words)
-
-
-def _comment(lines: Iterable[str]) -> str:
-    return "\n".join(f"% {clean(line)}" for line in lines)
 
 
 @dataclass(frozen=True)
@@ -187,7 +183,7 @@ def _draw_table(sheet: Sheet) -> str:
 def _draw_listing(listing: Listing) -> str:
     """Draw a list with its title as caption; split one that is too wide into blocks that repeat the first column."""
     if not listing.rows:
-        return _comment([listing.title, *listing.lines])
+        return "\n".join(f"% {clean(line)}" for line in [listing.title, *listing.lines])
     lengths = [max(len(cell.strip()) for cell in column) for column in zip(*listing.rows, strict=True)]
     widths = [LETTER * length + LIST_GAP for length in lengths]
     long = {i for i, length in enumerate(lengths) if length > LONGEST_TEXT}

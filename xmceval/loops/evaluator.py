@@ -149,7 +149,21 @@ class Evaluator:
             sample_weight=weights,
             **options,
         )
-        self._begin(_begin_state(chosen, max_weight), threads)
+        train, _ = check_inputs(None, (), chosen)
+        program = compile_program(chosen.measures)
+        chosen.refuse_groups(WHAT)
+        program.check_mergeable(WHAT)
+        program.check_ties(chosen.ties)
+        if chosen.needs_sources:
+            raise UsageError(
+                f"{chosen.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
+                "propensities from batches (hint: pass one of them, or other metrics)"
+            )
+        setup = find_setup(chosen, program, train, max_weight=max_weight, sample_weight=chosen.sample_weight)
+        if setup.width.is_known:
+            setup = setup.with_width(setup.width)
+        setup = replace(setup, options=recorded_options(chosen.changed()))
+        self._begin(State(NAME, setup, empty(setup), max_weight=max_weight), threads)
 
     @classmethod
     def _of(cls, state: State, threads: int | None) -> Evaluator:
@@ -504,7 +518,7 @@ class Evaluator:
 
     def _packed(self) -> bytes:
         """Return the totals so far and the configuration, without the pairs of a filter."""
-        return pack_state(_without_filter(self._state))
+        return pack_state(replace(self._state, setup=replace(self._state.setup, filter=None)))
 
     def _unpacked(self, content: bytes, name: str) -> Evaluator:
         """Return an Evaluator with the packed totals, and the configuration and filter of this one.
@@ -512,32 +526,13 @@ class Evaluator:
         `name` is used in messages.
         """
         current, state = self._state, unpack_state(content, name)
-        _without_filter(current).check_compatible(state)
+        replace(current, setup=replace(current.setup, filter=None)).check_compatible(state)
         setup = replace(state.setup, filter=current.setup.filter)
         return self._of(replace(state, name=NAME, setup=setup), self._threads)
 
     def __repr__(self) -> str:
         state = self._state
         return f"<Evaluator of {', '.join(map(str, state.setup.program.measures))}: {state.n_rows:,} rows>"
-
-
-def _begin_state(options: Options, max_weight: float | None) -> State:
-    """Prepare propensities and filter, and return a state without rows."""
-    train, _ = check_inputs(None, (), options)
-    program = compile_program(options.measures)
-    options.refuse_groups(WHAT)
-    program.check_mergeable(WHAT)
-    program.check_ties(options.ties)
-    if options.needs_sources:
-        raise UsageError(
-            f"{options.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
-            "propensities from batches (hint: pass one of them, or other metrics)"
-        )
-    setup = find_setup(options, program, train, max_weight=max_weight, sample_weight=options.sample_weight)
-    if setup.width.is_known:
-        setup = setup.with_width(setup.width)
-    setup = replace(setup, options=recorded_options(options.changed()))
-    return State(NAME, setup, empty(setup), max_weight=max_weight)
 
 
 def _check_growing(state: State) -> None:
@@ -572,10 +567,6 @@ def _refuse_files(name: str, matrix: Any, noun: str) -> None:
         )
     if stored is not None:
         raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
-
-
-def _without_filter(state: State) -> State:
-    return replace(state, setup=replace(state.setup, filter=None))
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:

@@ -88,7 +88,13 @@ def pack_state(state: State) -> bytes:
         numbers = propensities.inverse if propensities.n is None else propensities.counts
         arrays |= {"propensities.ids": propensities.ids, "propensities.numbers": numbers[propensities.codes]}
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    narrow: dict[str, Any] = {name: _narrow(array) for name, array in arrays.items()}
+    narrow: dict[str, Any] = {}
+    for name, array in arrays.items():  # integers in the narrowest type that holds them
+        dtype: Any = array.dtype
+        if dtype.kind in "iu":
+            least, greatest = int(array.min(initial=0)), int(array.max(initial=0))
+            dtype = next(kind for kind in INTEGERS if np.iinfo(kind).min <= least and greatest <= np.iinfo(kind).max)
+        narrow[name] = np.ascontiguousarray(array, dtype=dtype)
     file = io.BytesIO()
     np.savez(file, header=text, **narrow)
     return file.getvalue()
@@ -97,15 +103,6 @@ def pack_state(state: State) -> bytes:
 def _describe(value: Any, fields: Iterable[str]) -> dict[str, Any] | None:
     """Return some fields of a value as a dict; None without a value."""
     return None if value is None or value is NO_PROPENSITIES else {name: getattr(value, name) for name in fields}
-
-
-def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Convert integers to the narrowest type that holds them; return other numbers unchanged."""
-    if array.dtype.kind in "iu":
-        least, greatest = int(array.min(initial=0)), int(array.max(initial=0))
-        dtype = next(kind for kind in INTEGERS if np.iinfo(kind).min <= least and greatest <= np.iinfo(kind).max)
-        array = array.astype(dtype)
-    return np.ascontiguousarray(array)
 
 
 def load_state(path: str | Path) -> State:

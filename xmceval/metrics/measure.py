@@ -162,17 +162,16 @@ class Measure:
     @property
     def definition(self) -> str:
         """The definition of this number in one line."""
-        return "; ".join([self.norm.formula, *self._explain_symbols(), *self._explain_options(), *self._explain_k()])
+        return "; ".join([self.norm.formula, *self._explain()])
 
-    def _explain_symbols(self) -> Iterator[str]:
+    def _explain(self) -> Iterator[str]:
+        """Yield what the symbols of the formula, the options and the cutoff mean."""
         if len(self.metric.discounts) > 1:
             yield f"d = {DISCOUNT_TEXT[self.discount]}"
         if self.metric.needs_propensities:
             yield "w = 1 / propensity of the label"
         if self.metric.gain == "grade":
             yield "g = " + ("2^grade - 1" if self.option("gain") == "exp" else "grade (1 in binary truth)")
-
-    def _explain_options(self) -> Iterator[str]:
         for name, number in self.metric.numbers.items():
             if name != "rel":
                 yield f"{name} = {format_number(self.number(name))}"
@@ -182,8 +181,6 @@ class Measure:
         if zero:
             yield f"0/0 is {'left out' if zero == 'skip' else zero}"
         yield AVERAGE_TEXT[self.average].format(labels=LABELS_TEXT.get(self.option("over"), ""))
-
-    def _explain_k(self) -> Iterator[str]:
         if self.k is not None:
             yield f"k = {self.k}"
         elif self.metric.cutoff == "optional":

@@ -228,7 +228,8 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
         )
     word, options, *places = match.groups()
     at = next((place for place in places if place is not None), None)
-    word, at = _split_trailing_cutoff(word, at)
+    head, _, tail = word.rpartition("_")
+    word, at = (head.removesuffix("_at"), tail) if at is None and head and tail.isdigit() else (word, at)
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
         word, at = alias.partition("@")[::2]
@@ -271,12 +272,6 @@ def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: tuple[int, ...] | No
     if ALL in (part.lower() for part in parts) and metric.cutoff != "optional":
         raise UsageError(f"{metric.name.partition('@')[0]} needs a cutoff, got @all")
     return [k for part in parts for k in ([None] if part.lower() == ALL else parse_cutoffs(part))]
-
-
-def _split_trailing_cutoff(word: str, at: str | None) -> tuple[str, str | None]:
-    """Split off a cutoff written as in ``P_5``, ``ndcg_cut_5`` and ``precision_at_5``."""
-    head, _, tail = word.rpartition("_")
-    return (head.removesuffix("_at"), tail) if at is None and head and tail.isdigit() else (word, at)
 
 
 def _normalize(word: str) -> str:

@@ -47,6 +47,24 @@ def text_of(node):
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
+def two_named():
+    """Save the totals of two shards that were scored under different names, and return the files."""
+    for name in ("plt", "br"):
+        write("p.txt", PREDS)
+        command(
+            "score",
+            write("t.txt", TRUTH),
+            f"{name}=p.txt",
+            "-mP",
+            "-k1",
+            "-q",
+            "--save-state",
+            f"{name}.npz",
+            "--force",
+        )
+    return ["plt.npz", "br.npz"]
+
+
 def state(name="a.state.npz", y=Y, **options):
     score(y, S[: len(y)], **P1, save_state=name, force=True, **options)
     return name
@@ -371,6 +389,10 @@ TRIALS = {
     "loops/evaluator.py: pass n_labels": (
         lambda: xmceval.Evaluator(metrics="LRAP").update([{0}, {1}], [[0, 1], [1]]),
         lambda: xmceval.Evaluator(metrics="LRAP", n_labels=2).update([{0}, {1}], [[0, 1], [1]]),
+    ),
+    "loops/merge.py: pass {} if they are parts of one": (
+        lambda: merge(two_named()),
+        lambda: merge(two_named(), name="both"),
     ),
     "loops/merge.py: merge all of them, or pass {} to merge the rest later": (
         lambda: merge([state(shard="1/2")]),

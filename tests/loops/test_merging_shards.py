@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix, save_npz
 from support.shards import save
 
 import xmceval
@@ -68,6 +69,18 @@ def test_more_rows_are_added_to_saved_totals_or_by_another_evaluator():
     assert evaluator.result().counts.n_instances == 24
     saved.update(truth[1], scores[1])
     assert saved.result().figures == expected.figures
+
+
+def test_states_of_systems_that_were_named_differently_are_one_system_only_if_a_name_says_so(run):
+    truth, scores = data(2)
+    for i, name in enumerate(["plt", "br"]):
+        save_npz(f"truth-{i}.npz", csr_matrix(truth[i]))
+        save_npz(f"preds-{i}.npz", csr_matrix(scores[i]))
+        run("score", f"truth-{i}.npz", f"{name}=preds-{i}.npz", "-mP", "-k1", "-q", "--save-state", f"{name}.npz")
+        run("score", f"truth-{i}.npz", f"preds-{i}.npz", "-mP", "-k1", "-q", "--save-state", f"{i}.npz")
+    refused(["plt.npz", "br.npz"], "the states are of systems named plt and br, which may be different ones")
+    values = {xmceval.merge(files, name="both")["P@1"] for files in (["plt.npz", "br.npz"], ["0.npz", "1.npz"])}
+    assert values == {xmceval.merge(["0.npz", "1.npz"])["P@1"]}
 
 
 def test_no_rows_are_added_to_weights_whose_largest_is_not_known():

@@ -105,6 +105,17 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
             raise DataError(f"{seen[key]} and {its_state.name} are the same {'file' if is_path else 'Evaluator'}")
         seen[key] = its_state.name
     check_shards(opened)
+    named = [
+        system
+        for state in opened
+        for system in state.systems
+        if not any(scores.startswith(system) for scores in state.scores)  # else its file gave it the name
+    ]
+    if name is None and len(set(named)) > 1:
+        raise DataError(
+            f"the states are of systems named {listed(dict.fromkeys(named), 'and')}, which may be different ones "
+            f"(hint: pass {argument('name', kind='NAME')} if they are parts of one)"
+        )
     missing = _find_missing(opened)
     if missing and save_state is None:
         saving = argument("save_state", kind="FILE")

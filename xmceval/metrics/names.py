@@ -44,7 +44,6 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "label_ranking_average_precision": "LRAP",
         "label_ranking_average_precision_score": "LRAP",
         "label_ranking_loss": "ranking_loss",
-        "roc_auc": "AUC",
         "micro_precision": "microP",
         "micro_recall": "microR",
         "micro_f": "microF1",
@@ -86,6 +85,15 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "exact_match": "subset_accuracy",
         "emr": "subset_accuracy",
         "balanced_accuracy_score": "balanced_accuracy",
+    }
+)
+
+# Names in scikit-learn whose average is an argument: the default, a macro mean, first.
+AVERAGED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "rocauc": ("macroAUC", "microAUC", "AUC"),
+        "rocaucscore": ("macroAUC", "microAUC", "AUC"),
+        "averageprecisionscore": ("macroAP", "microAP"),
     }
 )
 
@@ -297,8 +305,10 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
     known = _ALIASES_BY_KEY | _METRICS_BY_KEY
-    meant = dict.fromkeys(_list_averages(word)) or dict.fromkeys(
-        known[match] for match in difflib.get_close_matches(key, known, 3, NEAR)
+    meant = (
+        dict.fromkeys(_list_averages(word))
+        or dict.fromkeys(AVERAGED.get(key, ()))
+        or dict.fromkeys(known[match] for match in difflib.get_close_matches(key, known, 3, NEAR))
     )
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"

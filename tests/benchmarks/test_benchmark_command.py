@@ -1,5 +1,6 @@
 """``xmceval benchmark``: what goes to which stream, and exit codes."""
 
+import shutil
 from functools import partial
 
 import numpy as np
@@ -64,6 +65,16 @@ def test_a_data_set_that_fails_ends_with_exit_code_1_after_all_others_are_printe
             "P@1: not decided, because b was not tested against a on two",
         ],
     )
+
+
+def test_files_that_are_missing_are_named_below_the_table(folder, run):
+    (folder / "benchmark.toml").write_text(FILE + "".join(f'{name} = "{{dataset}}/{name}.npz"\n' for name in "cde"))
+    (folder / "one" / "b.npz").unlink()
+    for name in "cde":
+        shutil.copy("one/a.npz", f"one/{name}.npz")
+    code, table, _ = run("-q")
+    assert code == 0
+    assert "\nmissing: b: no file one/b.npz; c: no file two/c.npz; d: no file two/d.npz (and 1 more)\n" in table
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that differ between singular and plural
+MOST_GAPS = 3  # missing files that are named below a table
 
 
 class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
@@ -326,6 +327,15 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
             yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
         elif dataset.notes:
             yield f"{dataset.name}: {'; '.join(dataset.notes)}"
+    gaps = [
+        f"{system}: {why}"
+        for dataset in benchmark.datasets
+        for system, why in dataset.missing.items()
+        if why.startswith("no file ")  # and not where none is named
+    ]
+    if gaps:
+        more = f" (and {len(gaps) - MOST_GAPS:,} more)" if len(gaps) > MOST_GAPS else ""
+        yield f"missing: {'; '.join(gaps[:MOST_GAPS])}{more}"
     against = benchmark.testing.against
     untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
     if untested:

@@ -128,12 +128,12 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
 def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
     """Describe how differences were tested, at which level, and what the tests do not cover."""
     differences = [difference for comparison in comparisons for difference in comparison.differences]
-    if not differences:
+    tested = [difference for difference in differences if difference.p is not None]
+    if not tested:
         return
-    units = {difference.unit for difference in differences if difference.p is not None}
-    units = units or {difference.unit for difference in differences}
+    units = {difference.unit for difference in tested}
     level = describe_level(comparisons)
-    rows = listed(dict.fromkeys(plural(difference.nouns.row) for difference in differences), "or")
+    rows = listed(dict.fromkeys(plural(difference.nouns.row) for difference in tested), "or")
     how = f"paired t test over {rows}"
     if testing.test != "t":
         how = f"randomization test over {rows} with {testing.resamples:,} resamples and seed {testing.seed}"

@@ -78,6 +78,8 @@ class FrameStream(io.RawIOBase):
             limit = [OUTPUT_BYTES] if hasattr(self._decoder, "needs_input") else []
             self._ready = memoryview(self._decoder.decompress(compressed, *limit))
         except self._errors as error:
+            if "limit exceeded" in str(error):  # of memory: the file itself may be sound
+                raise OSError(f"decompressing it needs more memory than is allowed ({error})") from None
             raise DamagedError(str(error)) from None
         self._is_inside = not self._decoder.eof
         if self._decoder.eof:

@@ -148,7 +148,9 @@ def _refuse_scored_names(head: Head, request: Request) -> None:
     if not words or not all(words):
         return
     names = [word[1] for word in words if word is not None]
-    if any(map(bytes.isdigit, names)) if request.names is None else (request.names.find(names) < 0).all():
+    if any(map(bytes.isdigit, names)):  # ids; or names that are numbers, which are refused as such
+        return
+    if request.names is not None and (request.names.find(names) < 0).all():
         return
     change, value = r"s/([^ ]+):([^ ]+)/__label__\1 \2/g", "a score"
     if not request.are_scores:

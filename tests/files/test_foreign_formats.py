@@ -4,11 +4,13 @@ Each line is run: of Python as an expression, of a shell as it is printed; the v
 """
 
 import ast
+import contextlib
 import csv
 import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +159,24 @@ def test_files_of_other_programs_are_named_and_converted_by_the_hint(case, in_co
     if case == "MIND" and not is_of_shell:
         files["y_true"] = json.loads(other)
     assert xmceval.score(*files.values(), metrics="P", k=1, **options)["P@1"] == pytest.approx(expected)
+
+
+# A pattern that can match these in several ways would take hours, or for ever.
+LONG = {
+    "indented comments": " % none\n" * 60 + "x\n",
+    "ids between commas": ",".join(map(str, range(100_000))) + "\n",
+    "names between commas": ",".join(f"n{i}" for i in range(100_000)) + "\n",
+    "one word": "1" * 500_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("kind", ["truth", "scores"])
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_long_lines_and_many_comments_are_told_apart_at_once(text, kind):
+    path, began = write("x", text), time.process_time()
+    with contextlib.suppress(DataError):
+        xmceval.read(path, kind=kind)
+    assert time.process_time() - began < 20
 
 
 def test_a_sparse_arff_file_is_refused_with_the_package_that_reads_it():

@@ -56,13 +56,13 @@ FOREIGN = (
     ),
     Foreign(
         "is a sparse ARFF file",
-        re.compile(rb"(?is)(?:\s*%[^\n]*\n|\s)*@relation\b.*\n@data\s*\{"),
+        re.compile(rb"(?is)(?:\s*%[^\n]*\n)*\s*@relation\b.*\n@data\s*\{"),
         "skmultilearn.dataset.load_from_arff(PATH, label_count, load_sparse=True)[1].tocsr()",
         _NPZ,
     ),
     Foreign(
         "is an ARFF file",
-        re.compile(rb"(?i)(?:\s*%[^\n]*\n|\s)*@relation\b"),
+        re.compile(rb"(?i)(?:\s*%[^\n]*\n)*\s*@relation\b"),
         # labels are the attributes of {0,1}, which are read as bytes
         "pandas.DataFrame(scipy.io.arff.loadarff(PATH)[0]).select_dtypes(object).astype(int).to_numpy()",
         _NPY,
@@ -82,7 +82,7 @@ FOREIGN = (
     ),
     Foreign(
         "has lines of an id and labels between bars",
-        re.compile(rb"[^|\s]*\d[^|\s]*(?:\|[^|\s]*)+"),  # names of columns have no digit
+        re.compile(rb"(?=[^|\s]*\d)[^|\s]+(?:\|[^|\s]*)+"),  # names of columns have no digit
         '{row[0]: dict.fromkeys(filter(None, row[1:]), 1) for row in csv.reader(open(PATH), delimiter="|")}',
         _JSON,
         is_of_rows=True,

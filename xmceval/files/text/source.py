@@ -39,7 +39,7 @@ _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s
 
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
 
-_TRIPLE = re.compile(rb"\S+[\s,]\S+[\s,]-?[0-9.]+")
+_TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
 
 _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 

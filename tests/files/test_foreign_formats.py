@@ -35,6 +35,15 @@ MEKA = (
 )
 BARS = "100|401.9|428.0\n101|250.00\n102|\n"
 
+
+@pytest.fixture(autouse=True)
+def _limit_of_csv():
+    """Restore what scipy's reader of ARFF changes for the whole process."""
+    limit = csv.field_size_limit()
+    yield
+    csv.field_size_limit(limit)
+
+
 # Each with the file, what the message says of it, the endings of truth and predictions beside it, the option, and P@1.
 CASES = {
     "MatrixMarket": ("p.mtx", MATRIX_MARKET, "is a MatrixMarket file", TRUTH, {}, 2 / 3),

@@ -122,7 +122,7 @@ TRIALS = {
         lambda: command("benchmark"),
         lambda: command("benchmark", "--init", "data") and command("benchmark", "data/benchmark.toml"),
     ),
-    "cli/inputs.py: of cutoffs pass -m {}{}{}": (
+    "cli/inputs.py: of cutoffs pass -m {},{}": (
         lambda: command("score", "t.txt", "p.txt", "-m", "P@1", "@3"),
         lambda: command("score", "t.txt", "p.txt", "-m", "P@1,3"),
     ),

@@ -48,8 +48,10 @@ class Systems:
         """
         runs: list[Runs] = []
         scores: list[System] = []
+        identities: list[list[tuple[Path | int, ...]]] = []  # of the runs of each system
         for system in systems:
             keys = [identify(run.y_score) for run in system.runs]
+            identities.append(keys)
             for i, run in enumerate(system.runs):
                 if keys[i] in keys[:i]:  # the run would count twice
                     what = f"the file {run.y_score}" if isinstance(run.y_score, (str, Path)) else f"run {i + 1}"
@@ -62,8 +64,7 @@ class Systems:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
         pairs, overlapping = list[tuple[int, int]](), list[str]()
         for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
-            keys_of_pair = [[identify(scores[run].y_score) for run in runs[i]] for i in pair]
-            warning, is_compared = _find_overlap(keys_of_pair, [called[i] for i in pair])
+            warning, is_compared = _find_overlap([identities[i] for i in pair], [called[i] for i in pair])
             pairs += [pair] if is_compared else []
             overlapping += [warning] if warning else []
         if needs_pairs and not pairs:

@@ -174,12 +174,12 @@ def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
     is_adjusted = any(difference.p_adjusted not in {None, difference.p} for difference in comparison.differences)
     adjusted = ADJUSTED if is_adjusted else None
     if not has_many_pairs(comparison):
-        for pair in comparison.pairs:
-            of_pair = [difference for difference in comparison.differences if difference.pair == pair]
+        for of_pair in _by_pair(comparison.differences):
+            title = f" {MINUS} ".join(of_pair[0].pair)
             for _, group in itertools.groupby(of_pair, lambda difference: difference.bin):
                 differences = list(group)
                 heads = [difference.measure.name for difference in differences]
-                yield list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
+                yield list_lines(title, heads, differences, layout, adjusted)
         return
     by_measure: dict[tuple[str, str], list[Difference]] = {}
     for difference in comparison.differences:

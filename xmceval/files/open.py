@@ -170,7 +170,6 @@ def _open_text(head: Head, request: Request) -> Opened:
         from xmceval.files.tables.open import refuse_header
 
         refuse_header(head, request)
-    refuse_foreign(head, request)
     refuse_headerless(head, request)
     return _open_rows(head, request)
 

@@ -177,9 +177,9 @@ def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
     if file.kind == "truth":
         if not is_first or file.are_ranks:
             yield f"read as truth: {file.why}"
-        rows = (file.empty_rows, "without a true label"), (0, "")
+        rows = [(file.empty_rows, "without a true label")]
     else:
-        rows = (file.empty_rows, "without predictions"), (file.tied_rows, "with equal scores")
+        rows = [(file.empty_rows, "without predictions"), (file.tied_rows, "with equal scores")]
     yield from (f"{counted(number, 'row')} {words}" for number, words in rows if number)
     entries = (
         (file.zeros, counted(file.zeros, "stored zero")),

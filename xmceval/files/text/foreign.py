@@ -34,18 +34,6 @@ class Foreign(NamedTuple):
             return self.pattern.match(head.content, head.start) is not None
         return bool(head.rows) and all(self.pattern.fullmatch(row.text) for row in head.rows)
 
-    def convert(self, path: Path) -> str:
-        """Return what to do with a file, for a hint."""
-        new = f"{path.name.partition('.')[0]}-new"
-        if not self.write:
-            return self.code.replace("PATH", shlex.quote(str(path))).replace("NEW", shlex.quote(new))
-        code = self.code.replace("PATH", json.dumps(str(path)))
-        if not names_flags():
-            return f"pass {code}"
-        line = re.sub(r"NEW(\.\w+)", lambda found: json.dumps(f"{new}{found[1]}"), self.write).replace("CODE", code)
-        modules = ", ".join(sorted({*_MODULES.findall(line)}))
-        return f"run python -c {shlex.quote(f'import {modules}; {line}')}"
-
 
 FOREIGN = (
     Foreign(
@@ -105,7 +93,6 @@ FOREIGN = (
 
 _CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
 
-
 _NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 
 
@@ -115,10 +102,24 @@ def refuse_foreign(head: Head, request: Request) -> None:
         return
     for foreign in FOREIGN:
         if foreign.matches(head):
-            hint = foreign.convert(head.path).replace("COLUMN", "1" if request.are_scores else "0")
+            code = foreign.code.replace("COLUMN", "1" if request.are_scores else "0")
+            hint = _convert(head.path, code, foreign.write)
             raise DataError(f"{head.path}: {foreign.what}; expected rows or a table (hint: {hint})")
     _refuse_cells(head)
     _refuse_scored_names(head, request)
+
+
+def _convert(path: Path, code: str, write: str) -> str:
+    """Return what to do with a file, for a hint; `code` and `write` are as in Foreign."""
+    new = f"{path.name.partition('.')[0]}-new"
+    if not write:
+        return code.replace("PATH", shlex.quote(str(path))).replace("NEW", shlex.quote(new))
+    code = code.replace("PATH", json.dumps(str(path)))
+    if not names_flags():
+        return f"pass {code}"
+    line = re.sub(r"NEW(\.\w+)", lambda found: json.dumps(f"{new}{found[1]}"), write).replace("CODE", code)
+    modules = ", ".join(sorted({*_MODULES.findall(line)}))
+    return f"run python -c {shlex.quote(f'import {modules}; {line}')}"
 
 
 def _refuse_cells(head: Head) -> None:
@@ -131,14 +132,13 @@ def _refuse_cells(head: Head) -> None:
 
     names, fields = split_fields(header, b","), split_fields(rows[0], b",")
     lists = [name for name, field in zip(names, fields, strict=False) if _CELL.fullmatch(field.encode())]
-    columns = json.dumps(lists)
-    read = f"pandas.read_csv(PATH, usecols={columns}, converters=dict.fromkeys({columns}, ast.literal_eval))"
     if not lists:
         return
-    table = Foreign("", _CELL, read, _PARQUET)
+    columns = json.dumps(lists)
+    read = f"pandas.read_csv(PATH, usecols={columns}, converters=dict.fromkeys({columns}, ast.literal_eval))"
     raise DataError(
         f"{head.path}:{head.rows[0].number}: is a table whose lists became text, found {quote(rows[0])}; CSV has none "
-        f"(hint: write Parquet, or {table.convert(head.path)})"
+        f"(hint: write Parquet, or {_convert(head.path, read, _PARQUET)})"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 # Functions that remove temporary files, by module: called when the process ends at once.
 CLEANING = {
     "xmceval.files.io.write": "remove_unfinished",
-    "xmceval.files.io.copies": "delete_copies",
+    "xmceval.files.io.streams": "delete_copies",
 }
 # Signals that end the process, and the message it then prints; not every operating system has all of them.
 ENDINGS = {"SIGTERM": b"\nterminated\n", "SIGHUP": b"\nhung up\n", "SIGINT": b"\ninterrupted\n"}

@@ -16,7 +16,7 @@ import pytest
 from xmceval.cli import inputs as systems, messages
 from xmceval.cli.main import main
 from xmceval.comparison.pairs import Cost
-from xmceval.files.io import inputfiles
+from xmceval.files.io import streams
 from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress
 from xmceval.rows.progress import in_turn, measure_progress, phase, watch_work
@@ -52,7 +52,7 @@ def at_once(monkeypatch):
         time.sleep(0.02)
         watch_work(worker, name, total, done)
 
-    monkeypatch.setattr(inputfiles, "watch_work", pause)
+    monkeypatch.setattr(streams, "watch_work", pause)
     monkeypatch.setattr(progress, "watch_work", pause)
 
 

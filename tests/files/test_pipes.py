@@ -13,7 +13,7 @@ import pytest
 from support.files import PREDS, TRUTH, Stdin, matrix, same_numbers, scored, write
 
 import xmceval
-from xmceval.files.io import inputfiles as pipes
+from xmceval.files.io import streams as pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.types import MatrixLike
 from xmceval.errors import Doubt, UsageError, listed, warn
-from xmceval.files.io.inputfiles import check_unchanged
 from xmceval.files.io.paths import MAX_LINE
+from xmceval.files.io.streams import check_unchanged
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.kernels.metrics.topk import PREDICTIONS
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
 from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
-from xmceval.files.io.inputfiles import stored_at
 from xmceval.files.io.paths import MAX_LINE, to_path
-from xmceval.files.io.streams import quote
+from xmceval.files.io.streams import quote, stored_at
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.detect import find_beir, find_by_query, find_qrels, find_run, find_short_run
 from xmceval.files.ranking.dicts import read_records

@@ -10,8 +10,8 @@ from typing import Any
 
 from xmceval.errors import as_here
 from xmceval.files.arrays.pairs import find_files
-from xmceval.files.io.inputfiles import digest_of
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.streams import digest_of
 from xmceval.files.shards import find_shards
 from xmceval.metrics.measure import Measure
 from xmceval.page.tables import draw_lines, draw_listings

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError, Fault, UsageError, XmcevalError, argument, as_here, counted
-from xmceval.files.io.inputfiles import Stamp, pipe_key, size_of, stamp_of
 from xmceval.files.io.paths import RemotePath
+from xmceval.files.io.streams import Stamp, pipe_key, size_of, stamp_of
 from xmceval.files.text.source import Mark, TextSource
 from xmceval.rows.block import Block, Source
 from xmceval.rows.matrices.source import MatrixSource

@@ -16,8 +16,7 @@ from typing import Any, BinaryIO
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import DAMAGE, ArrayStream, Header, RepeatedMemberError, explain_damage, open_array
-from xmceval.files.io.inputfiles import stored_at
-from xmceval.files.io.streams import is_uncompressed, open_bytes
+from xmceval.files.io.streams import is_uncompressed, open_bytes, stored_at
 from xmceval.rows.block import AnyArray
 
 LOCAL_HEADER = 30  # bytes before the name of a member; the last four are two lengths

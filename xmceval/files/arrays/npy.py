@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.files.io.inputfiles import stored_at
-from xmceval.files.io.streams import is_uncompressed, open_bytes
+from xmceval.files.io.streams import is_uncompressed, open_bytes, stored_at
 from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20

@@ -19,8 +19,8 @@ from secrets import token_hex
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.io.addresses import WEB, redacted, shown
-from xmceval.files.io.copies import Copy
+from xmceval.files.io.paths import WEB, redacted, shown
+from xmceval.files.io.streams import Copy
 from xmceval.rows.progress import watch_work
 
 PATIENCE = 10.0  # seconds to wait for a web server

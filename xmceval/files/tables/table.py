@@ -17,8 +17,7 @@ from typing import Any
 from xmceval.errors import DataError, counted, missing_package, names_flags
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Places
-from xmceval.files.io.inputfiles import stored_at
-from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes
+from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes, stored_at
 from xmceval.files.tables.arrow import LONGEST_NAME, Column
 from xmceval.rows.matrices.frames import is_frame
 from xmceval.rows.readings import Axis, write_frame

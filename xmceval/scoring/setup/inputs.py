@@ -13,8 +13,8 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
 from xmceval.files.arrays.pairs import find_files
-from xmceval.files.io.inputfiles import Stamp, pipe_key, stamp_of
 from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.io.streams import Stamp, pipe_key, stamp_of
 from xmceval.files.open import open_source
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import find_records

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted
-from xmceval.files.io.inputfiles import pipe_key
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.streams import pipe_key
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments, name_queries
 from xmceval.files.sidecars.per_row import read_row_groups, read_row_ids

@@ -186,7 +186,7 @@ TRIALS = {
         lambda: score("t.txt", text("query_id,docs,mark\n1,2,3\n2,3,4\n")),
         lambda: score({"1": {"2": 1}}, text("query_id,doc_id,score\n1,2,3\n2,3,4\n")),
     ),
-    "files/text/lookalikes.py: save it with numpy.save": (
+    "files/text/foreign.py: save it with numpy.save": (
         lambda: score(text("1 0 1\n0 1 0\n1 0 0\n"), S[:3, :3]),
         lambda: score(np.loadtxt("x.txt"), S[:3, :3], **P1),
     ),
@@ -366,18 +366,18 @@ TRIALS = {
         lambda: score("t.txt", "shards", **P1),
         lambda: score("t.txt", "shards/*", **P1),
     ),
-    "files/text/lookalikes.py: leave numbers of rows out; above lists write how many rows and labels there are": (
+    "files/text/foreign.py: leave numbers of rows out; above lists write how many rows and labels there are": (
         lambda: score(text("0 1 2\n1 3\n2 4\n"), S[:3], **P1),
         lambda: [score(text(lists), S[:3], **P1) for lists in ("1 2\n3\n4\n", "3 5\n0 1 2\n1 3\n2 4\n")],
     ),
-    "files/text/lookalikes.py: save a matrix with numpy.save; above lists write how many rows and labels there are": (
+    "files/text/foreign.py: save a matrix with numpy.save; above lists write how many rows and labels there are": (
         lambda: score(text("0 1\n1 0\n0 1\n"), S[:3, :2], **P1),
         lambda: [
             score(np.save("x.npy", np.array([[0, 1], [1, 0], [0, 1]])) or "x.npy", S[:3, :2], **P1),
             score(text("3 2\n0 1\n1 0\n0 1\n"), S[:3, :2], **P1),
         ],
     ),
-    "files/text/lookalikes.py: name the columns in a first line such as 'row,label,score' or 'user_id,item_id,rating', "
+    "files/text/foreign.py: name the columns in a first line such as 'row,label,score' or 'user_id,item_id,rating', "
     "with commas or tabs between columns": (
         lambda: score(Y[:2], text("0,2,0.5\n1,1,0.4\n"), **P1),
         lambda: score(Y[:2], text("row,label,score\n0,2,0.5\n1,1,0.4\n"), **P1),

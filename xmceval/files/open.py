@@ -21,8 +21,7 @@ from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.judgments import LineColumns
 from xmceval.files.ranking.lines import QuerySource, line_file
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
-from xmceval.files.text.foreign import refuse_foreign
-from xmceval.files.text.lookalikes import refuse_decimals, refuse_graded_features, refuse_headerless
+from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_graded_features, refuse_headerless
 from xmceval.files.text.source import BLANK, TextLayout, find_fasttext, find_json, find_rows, open_text
 
 if TYPE_CHECKING:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xmceval.errors import DataError, argument, names_flags
+from xmceval.errors import AmbiguousError, DataError, argument, names_flags
+from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal, read_lines, without_comment
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Head, Request
+from xmceval.files.opened import MOST_LINES, Head, Request
+from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
 _MODULES = re.compile(r"\b(?:ast|csv|json|numpy|pandas|re|scipy\.[a-z]+|skmultilearn\.dataset)(?=\.)")
 
@@ -161,3 +164,182 @@ def _refuse_scored_names(head: Head, request: Request) -> None:
         f"{head.path}:{head.rows[0].number}: has names of labels with {value} after a colon, found "
         f"{quote(head.rows[0].text)} (hint: sed -E '{change}' {shlex.quote(str(head.path))} > {new}{labels})"
     )
+
+
+WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
+
+SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
+
+RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
+
+LEAST_COUNTED = 3  # lines whose first words count up, which is rare for labels
+
+_SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
+
+_DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
+
+_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
+
+_FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
+
+_GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
+
+_ODD = PERCENT + b"|" + COMMA
+
+# A score with a percent sign or decimal comma, by kind of text.
+_IN_PAIRS = re.compile(rb"\A[^#]*?[ \t]*\d+:(%b)(?=[ \t\r]|\Z)" % _ODD)
+_IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
+_ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
+_IN_FASTTEXT = re.compile(rb"\A[ \t]*__label__\S+[ \t]+(%b)(?=[ \t\r]|\Z)" % _ODD)
+_IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
+
+_NAMES = "row, label and score or user, item and rating"
+
+
+def refuse_graded_features(head: Head, request: Request) -> None:
+    """Refuse lines of a grade and features, as in SVMlight, LETOR and LightGBM files, which have no labels.
+
+    A grade is recognised by a ``qid:``, a sign or a fraction; whole numbers are grades if there is no header
+    and every line has a single one from 0 to 4.
+    """
+    rows = [row.words for row in head.rows]
+    if not rows:
+        return
+    if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
+        raise DataError(
+            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost have them beside their data; expected "
+            f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
+        )
+    if request.names is not None and request.names.has_all(rows[0]):
+        return
+    have_queries = 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows)
+    first = next((row for row in head.rows if len(row.words) > 1 and _GRADED.match(row.words[1])), None)
+    if first is not None and (have_queries or _have_grades(head, rows)):
+        raise DataError(
+            f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
+            f"files: {quote(first.text)} (hint: {RECIPE}; labels before features need a first line 'points features "
+            "labels')"
+        )
+
+
+def _have_grades(head: Head, rows: Sequence[list[bytes]]) -> bool:
+    """Return whether all lines have one number before features that is unlikely to be a label."""
+    if not all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
+        return False
+    if any(not row[0].isdigit() for row in rows):
+        return True
+    are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
+    return are_small and not any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])  # a header?
+
+
+def refuse_headerless(head: Head, request: Request) -> None:
+    """Refuse lines that may not be lists of labels: matrices, tables without a header, numbers before lists."""
+    lines = [row.text for row in head.rows]
+    if not lines or any(map(_PAIR, lines[1:])):  # rows of idx:value
+        return
+    rows = [_SEPARATOR.split(line) for line in lines]
+    place = f"{head.path}:{head.rows[0].number}"
+    if _count_up(rows):
+        raise AmbiguousError(
+            f"{place}: may begin with the number of the row, or with a label, as the first words are "
+            f"{rows[0][0].decode()} to {rows[-1][0].decode()} in order (hint: leave numbers of rows out; above lists "
+            "write how many rows and labels there are)"
+        )
+    if len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        return
+    if request.names is not None and request.names.has_all(rows[0]):
+        return
+    if _are_cells(rows):
+        raise DataError(
+            f"{place}: looks like a matrix with a column per label, found {quote(lines[0])} (hint: save it with "
+            "numpy.save)"
+        )
+    if len(rows) > 2 and all(set(row) == {b"0", b"1"} for row in rows):
+        raise AmbiguousError(
+            f"{place}: may be a matrix of 0 and 1 with two columns, or lists of the labels 0 and 1 (hint: save a "
+            "matrix with numpy.save; above lists write how many rows and labels there are)"
+        )
+    if len(rows[0]) not in WIDTHS - {2}:
+        return
+    are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for line in lines)
+    is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score label score
+    if are_ids and not is_pair and any(_DECIMAL.fullmatch(row[2]) for row in rows):
+        raise DataError(
+            f"{place}: may be lines of {_NAMES}, found {quote(lines[0])} (hint: name the columns in a first line "
+            "such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
+        )
+
+
+def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
+    """Return whether rows of two or more whole numbers begin with 0, 1, 2, ... or with 1, 2, 3, ..."""
+    if len(rows) < LEAST_COUNTED or rows[0][0] not in (b"0", b"1") or all(len(row) == 1 for row in rows):
+        return False
+    are_numbers = all(word.isdigit() for row in rows for word in row)
+    return are_numbers and all(int(row[0]) == number for number, row in enumerate(rows, int(rows[0][0])))
+
+
+def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
+    """Return whether rows have a number per label: decimals instead of ids, many 0 and 1, or below names."""
+    if len(rows) > 1 and len(rows[0]) > 2 and not any(map(NUMBER.fullmatch, rows[0])):
+        return all(NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
+    if len(rows[0]) > 2 and rows[0] == [b"%d" % label for label in range(len(rows[0]))]:  # a header, or a list
+        rows = rows[1:]
+    words = {word for row in rows for word in row}
+    if words <= {b"0", b"1"}:  # if there is one line, it may be a header
+        return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
+    return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(NUMBER.fullmatch, words))
+
+
+def refuse_decimals(head: Head) -> None:
+    """Refuse predictions with percent signs or decimal commas in scores, with one message per file."""
+    if b"%" not in head.content and b"," not in head.content:
+        return
+    are_scored = all(not _ALL_SCORED.sub(b"", row.text) for row in head.rows)
+    for row in head.rows:
+        if row.text.startswith((b"{", b"[")):
+            odd = _IN_JSON.search(row.text)
+        elif are_scored:
+            odd = _IN_SCORED.search(row.text)
+        else:
+            odd = _IN_PAIRS.search(row.text) or _IN_FASTTEXT.search(row.text)
+        if odd:
+            hint = explain_decimal(odd[1], is_json=odd.re is _IN_JSON)
+            raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(odd[1])}{hint}")
+
+
+def check_lists(truth: Path, scores: Path) -> None:
+    """Refuse two files of lists that may begin with a row id.
+
+    The first words are distinct and equal in both files; or lists share one short length, and the first words
+    of one file are among those of the other. Both files are read as lists of labels, without a header.
+    """
+    ids, words = _first_words(truth)
+    other_ids, others = _first_words(scores)
+    if ids is not None and ids == other_ids:
+        raise lists_of_ids_error(str(truth), str(scores), are_files=True)
+    if words and others and (words <= others or others <= words):
+        raise AmbiguousError(
+            f"{truth} and {scores}: may be lists of labels, or tables of {_NAMES}, as their lines have equally many "
+            "words and both begin with the same ones (hint: above a table write its columns, such as "
+            "'user_id,item_id,rating', with commas or tabs; above lists write how many rows and labels there are)"
+        )
+
+
+def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
+    """Return the first words of all lines, as possible row ids or None, and as a possible column or empty.
+
+    Ids are distinct, and most lines continue after them. A column is in lines of 2, 3 or 4 words, all equally
+    long.
+    """
+    words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
+    for line in read_lines(path):
+        row = _SEPARATOR.split(without_comment(line).strip())
+        if row != [b""]:
+            words.add(row[0])
+            widths.add(len(row))
+            n_rows += 1
+            n_longer += len(row) > 1
+            if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
+                return None, set()  # neither, so stop reading
+    are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
+    return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

@@ -279,7 +279,7 @@ def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
         raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
     if opened.are_lists and truth.are_lists:
-        from xmceval.files.text.lookalikes import check_lists  # not loaded for rows of idx:value
+        from xmceval.files.text.foreign import check_lists  # not loaded for rows of idx:value
 
         check_lists(to_path(truth.name), to_path(matrix))
     if opened.source.n_labels == 3:

@@ -18,8 +18,7 @@ from xmceval.files.io.streams import quote, stored_at
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.detect import find_beir, find_by_query, find_qrels, find_run, find_short_run
 from xmceval.files.ranking.dicts import read_records
-from xmceval.files.ranking.judgments import LineColumns
-from xmceval.files.ranking.lines import QuerySource, line_file
+from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_graded_features, refuse_headerless
 from xmceval.files.text.source import BLANK, TextLayout, find_fasttext, find_json, find_rows, open_text

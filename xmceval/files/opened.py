@@ -16,7 +16,7 @@ from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.ranking.judgments import Documents, Judgments
+from xmceval.files.ranking.queries import Documents, Judgments
 from xmceval.files.sidecars.label_names import Names
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import IdColumn

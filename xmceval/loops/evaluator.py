@@ -18,7 +18,7 @@ from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
 from xmceval.files.io.write import write_output
-from xmceval.files.ranking.lines import QuerySource
+from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
 from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source

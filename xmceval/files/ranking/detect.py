@@ -11,7 +11,7 @@ from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.files.opened import Head, Request
-from xmceval.files.ranking.judgments import (
+from xmceval.files.ranking.queries import (
     BEIR,
     QRELS,
     RANKED,

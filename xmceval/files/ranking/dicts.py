@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, listed
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.files.ranking.lines import Lines, QuerySource
+from xmceval.files.ranking.queries import Lines, QuerySource
 from xmceval.files.tables.columns import are_known
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.files.text.words import PADDING

@@ -17,8 +17,18 @@ from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import frame_code
-from xmceval.files.ranking.judgments import QRELS, Documents, EntryNamer, Judgments, doubt_names, name_queries
-from xmceval.files.ranking.lines import Entries, Lines, QuerySource, break_ties
+from xmceval.files.ranking.queries import (
+    QRELS,
+    Documents,
+    Entries,
+    EntryNamer,
+    Judgments,
+    Lines,
+    QuerySource,
+    break_ties,
+    doubt_names,
+    name_queries,
+)
 from xmceval.files.tables.table import pass_frame
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.source import MatrixSource

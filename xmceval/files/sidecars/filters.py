@@ -22,8 +22,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes, read_first_bytes
 from xmceval.files.ranking.dicts import add_records
-from xmceval.files.ranking.judgments import Documents, Judgments, name_queries
-from xmceval.files.ranking.lines import Entries, Lines
+from xmceval.files.ranking.queries import Documents, Entries, Judgments, Lines, name_queries
 from xmceval.files.tables.arrow import to_float, to_whole
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table

@@ -13,8 +13,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.judgments import Documents, EntryNamer, doubt_names
-from xmceval.files.ranking.lines import break_ties
+from xmceval.files.ranking.queries import Documents, EntryNamer, break_ties, doubt_names
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.arrow import Column, flatten, is_text, to_float, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns

@@ -24,7 +24,7 @@ from xmceval.files.io import signatures
 from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
-from xmceval.files.ranking.lines import Lines, QuerySource
+from xmceval.files.ranking.queries import Lines, QuerySource
 from xmceval.files.tables.arrow import Column, is_text_type, to_numpy, to_text, to_whole
 from xmceval.files.tables.by_row import open_by_row, read_values, refuse_repeats
 from xmceval.files.tables.columns import (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, listed
-from xmceval.files.ranking.judgments import Documents
+from xmceval.files.ranking.queries import Documents
 from xmceval.files.tables.arrow import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.table import Table

@@ -18,8 +18,7 @@ from xmceval.files.io.streams import Stamp, pipe_key, stamp_of
 from xmceval.files.open import open_source
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import find_records
-from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.lines import QuerySource
+from xmceval.files.ranking.queries import Judgments, QuerySource
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.sidecars.per_row import read_numbers

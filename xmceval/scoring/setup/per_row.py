@@ -17,7 +17,7 @@ from xmceval.errors import DataError, Doubt, UsageError, argument, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import pipe_key
 from xmceval.files.opened import Opened
-from xmceval.files.ranking.judgments import Judgments, name_queries
+from xmceval.files.ranking.queries import Judgments, name_queries
 from xmceval.files.sidecars.per_row import read_row_groups, read_row_ids
 from xmceval.files.tables.arrow import to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain

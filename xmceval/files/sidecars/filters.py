@@ -23,11 +23,10 @@ from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes, read_first_bytes
 from xmceval.files.ranking.dicts import add_records
 from xmceval.files.ranking.queries import Documents, Entries, Judgments, Lines, name_queries
-from xmceval.files.tables.arrow import to_float, to_whole
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.open import query_table, table_at
-from xmceval.files.tables.table import Table
+from xmceval.files.tables.table import Table, to_float, to_whole
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
 

@@ -15,7 +15,6 @@ from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.queries import Documents, EntryNamer, break_ties, doubt_names
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
-from xmceval.files.tables.arrow import Column, flatten, is_text, to_float, to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import Columns
 from xmceval.files.tables.rows import (
     ByRow,
@@ -29,7 +28,17 @@ from xmceval.files.tables.rows import (
     index_of,
     join_runs,
 )
-from xmceval.files.tables.table import LONGEST_ROW, Table
+from xmceval.files.tables.table import (
+    LONGEST_ROW,
+    Column,
+    Table,
+    flatten,
+    is_text,
+    to_float,
+    to_numbers,
+    to_text,
+    to_whole,
+)
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource

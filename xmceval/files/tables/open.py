@@ -25,7 +25,6 @@ from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.arrow import Column, is_text_type, to_numpy, to_text, to_whole
 from xmceval.files.tables.by_row import open_by_row, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
     INDEX,
@@ -39,7 +38,19 @@ from xmceval.files.tables.columns import (
     plain,
 )
 from xmceval.files.tables.rows import index_columns
-from xmceval.files.tables.table import DELIMITERS, LOOKED_AT, Table, csv_table, file_table, split_fields
+from xmceval.files.tables.table import (
+    DELIMITERS,
+    LOOKED_AT,
+    Column,
+    Table,
+    csv_table,
+    file_table,
+    is_text_type,
+    split_fields,
+    to_numpy,
+    to_text,
+    to_whole,
+)
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, listed
 from xmceval.files.ranking.queries import Documents
-from xmceval.files.tables.arrow import is_text_type
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
-from xmceval.files.tables.table import Table
+from xmceval.files.tables.table import Table, is_text_type
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import LEAST_IDS, Axis, are_both_named, find_order, join_frames
 

@@ -19,10 +19,9 @@ from xmceval.files.io.streams import pipe_key
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.queries import Judgments, name_queries
 from xmceval.files.sidecars.per_row import read_row_groups, read_row_ids
-from xmceval.files.tables.arrow import to_numbers, to_text, to_whole
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.open import table_at
-from xmceval.files.tables.table import Table, memory_table
+from xmceval.files.tables.table import Table, memory_table, to_numbers, to_text, to_whole
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id

@@ -26,7 +26,7 @@ from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.rows import ByRow
+    from xmceval.files.tables.by_row import ByRow
 
 
 Role = Literal["truth", "scores"]

@@ -25,7 +25,7 @@ from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.by_row import open_by_row, read_values, refuse_repeats
+from xmceval.files.tables.by_row import index_columns, open_by_row, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
     INDEX,
     UNUSED,
@@ -37,7 +37,6 @@ from xmceval.files.tables.columns import (
     keep_one,
     plain,
 )
-from xmceval.files.tables.rows import index_columns
 from xmceval.files.tables.table import (
     DELIMITERS,
     LOOKED_AT,

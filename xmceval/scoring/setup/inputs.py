@@ -65,7 +65,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.rows import ByRow
+    from xmceval.files.tables.by_row import ByRow
     from xmceval.files.tables.table import Table
 
 Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # id columns, and the number of label columns
@@ -141,7 +141,7 @@ def open_truth(
         request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=options.max_line)
         opened = _open_stored(stored, request, is_shard=is_shard)
         if name == "train" and opened.by_row is not None:
-            from xmceval.files.tables.rows import check_numbers  # not loaded for other files
+            from xmceval.files.tables.by_row import check_numbers  # not loaded for other files
 
             opened.source.warnings.extend(check_numbers(opened.by_row))
             if opened.by_row.labels is not None and (first is None or first.documents is None):
@@ -455,7 +455,7 @@ def _named_rows(truth: Opened, rows: Axis, by_row: ByRow | None) -> tuple[Axis |
     """Return the rows of the truth and of predictions, named by an id column that both tables share."""
     if truth.by_row is None or by_row is None:
         return truth.rows, rows
-    from xmceval.files.tables.rows import name_rows  # not loaded for other files
+    from xmceval.files.tables.by_row import name_rows  # not loaded for other files
 
     ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other id columns do not name rows
     return name_rows(truth.by_row, by_row) or (ours, rows)
@@ -480,7 +480,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
     rows, by_row = _join_named_rows(parts, name), None
     tables = [part.by_row for part in parts if part.by_row is not None]
     if len(tables) == len(parts):
-        from xmceval.files.tables.rows import (  # not loaded for other files
+        from xmceval.files.tables.by_row import (  # not loaded for other files
             find_rows,
             join_shards,
             refuse_numbers_of_all,

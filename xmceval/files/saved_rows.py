@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, listed
-from xmceval.files.arrays.archive import refuse_repeated_members
-from xmceval.files.arrays.npy import DAMAGE, explain_damage
+from xmceval.files.arrays.npy import DAMAGE, explain_damage, refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.io.write import check_output, open_output

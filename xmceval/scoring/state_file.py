@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Doubt, argument, split_doubts
-from xmceval.files.arrays.archive import refuse_repeated_members
+from xmceval.files.arrays.npy import refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.files.text.jsonlines import to_dict

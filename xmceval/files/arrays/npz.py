@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted, listed, names_flags
-from xmceval.files.arrays.archive import Archive, ArrayFile
+from xmceval.files.arrays.npy import Archive, ArrayFile
 from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes

@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xmceval.errors import DataError, Fault, argument, names_flags
-from xmceval.files.arrays.archive import ArrayFile
-from xmceval.files.arrays.npy import Header
+from xmceval.files.arrays.npy import ArrayFile, Header
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING

@@ -16,8 +16,8 @@ from support.files import open_scores, write
 from support.recipes import GUIDES, find_code, run, split_parts
 
 import xmceval
-from xmceval.files.formats import FORMATS
 from xmceval.files.open import READINGS, open_truth
+from xmceval.files.opened import FORMATS
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.tables.columns import NAMES
 from xmceval.files.text.grammars import GRAMMARS
@@ -179,7 +179,7 @@ def test_every_format_has_an_example_and_every_grammar_a_format():
 def test_the_page_says_how_text_is_told_apart_in_the_order_in_which_it_is():
     shown = [(name, evidence.replace("`", "")) for name, evidence, _ in entries_of(PARTS["How text is told apart"])]
     assert shown == [(form.name, form.evidence) for form in FORMATS.values() if form.evidence]
-    order = dict.fromkeys([*(reading.name for reading in READINGS), *(kind for kind, _ in KINDS if kind in FORMATS)])
+    order = dict.fromkeys([*READINGS, *(kind for kind, _ in KINDS if kind in FORMATS)])
     assert [name for name, _ in shown] == [*order, "tabbed-names", "comma-names"]
 
 

@@ -11,8 +11,7 @@ from pathlib import Path, PurePosixPath
 from xmceval.benchmarks import FILE_NAME
 from xmceval.benchmarks.config import PLACEHOLDER, quote, quote_key
 from xmceval.errors import DataError, XmcevalError, counted, escaped, listed
-from xmceval.files.arrays.pairs import pair_of
-from xmceval.files.io.paths import split_ending
+from xmceval.files.io.paths import pair_of, split_ending
 from xmceval.files.open import open_source
 from xmceval.files.opened import Request, Role
 

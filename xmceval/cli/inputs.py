@@ -42,7 +42,7 @@ class Inputs:
         file_names = {name: to_path(path).name for name, path in self.files.items()}
         meant = [name for name, file in file_names.items() if text in {self.files[name], file, _without_endings(file)}]
         if len(meant) != 1:
-            from xmceval.files.ranking.detect import find_tag
+            from xmceval.files.open import find_tag
 
             meant = [name for name, path in self.files.items() if text == find_tag(to_path(path))]
         return meant[0] if len(meant) == 1 else text
@@ -100,7 +100,7 @@ def split_name(text: str) -> tuple[str, str]:
     >>> split_name("ours=runs/seed1.npz"), split_name("runs/x=1/preds.npz")
     (('ours', 'runs/seed1.npz'), ('', 'runs/x=1/preds.npz'))
     """
-    from xmceval.files.arrays.pairs import has_pair
+    from xmceval.files.io.paths import has_pair
 
     name, _, path = text.partition("=")
     if not (name and path) or "/" in name or "\\" in name or is_address(text):

@@ -16,7 +16,7 @@ from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
 from xmceval.comparison.sums import MetricSums, Runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed, plural
-from xmceval.files.arrays.pairs import identify
+from xmceval.files.io.paths import identify
 from xmceval.files.shards import find_shards
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, listed
-from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
-from xmceval.files.io.paths import MAX_LINE, to_path
-from xmceval.files.io.streams import quote, stored_at
+from xmceval.files.io.chunks import NUMBER
+from xmceval.files.io.paths import MAX_LINE, is_pair, to_path
+from xmceval.files.io.streams import quote, read_first_bytes, stored_at
 from xmceval.files.opened import Head, Opened, Request, Role
-from xmceval.files.ranking.detect import find_beir, find_by_query, find_qrels, find_run, find_short_run
 from xmceval.files.ranking.dicts import read_records
-from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
+from xmceval.files.ranking.queries import (
+    BEIR,
+    QRELS,
+    RANKED,
+    RANKED_AND_SCORED,
+    RUN,
+    SCORED,
+    UNTAGGED,
+    LineColumns,
+    QuerySource,
+    line_file,
+)
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_graded_features, refuse_headerless
-from xmceval.files.text.source import BLANK, TextLayout, find_fasttext, find_json, find_rows, open_text
+from xmceval.files.text.grammars import FASTTEXT_PREFIX, NO_PREDICTION
+from xmceval.files.text.source import BLANK, LINES_LOOKED_AT, TextLayout, find_rows, open_text
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.open import HeaderLine
     from xmceval.files.tables.table import Table
+
+Reading: TypeAlias = Callable[[Head, Request], "Opened | None"]  # opens a file that has evidence of its format
 
 ROLES: tuple[Role, Role] = ("truth", "scores")
 
-_TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
-
-_MULAN = re.compile(rb"<label\s+name\s*=")
+LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
 
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
@@ -47,6 +58,17 @@ SIGNED = (
     *(signatures.ZIP, signatures.NPY, signatures.PARQUET, signatures.ARROW_FILE, signatures.ARROW_STREAM),
     *REFUSED,
 )
+
+_TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
+_MULAN = re.compile(rb"<label\s+name\s*=")
+_INTEGER = re.compile(rb"[-+]?\d+")
+_GRADE = re.compile(rb"[-+]?\d+(\.\d*)?")  # fractions are refused later, when they are read
+_BY_QUERY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_BY_LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
+_FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
+_FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
+_JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
+_JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 
 
 def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = MAX_LINE) -> Opened:
@@ -98,7 +120,7 @@ def open_either(
     )
     if kind is None:
         with suppress(DataError):  # a pair of npy files named by its stem, or an error that opening reports
-            content = Head.of(path).content.removeprefix(signatures.UTF8_BOM).lstrip()
+            content = Head.of(path).text.lstrip()
             if content.startswith(b"{") and _TARGETS.search(content):  # truth, even if some lines are wrong
                 kind = "truth"
     if kind == "truth":
@@ -117,24 +139,26 @@ def open_either(
 def _open(path: Path, request: Request) -> Opened:
     """Open a file, or a pipe that was copied before, according to a request."""
     if request.are_scores and is_pair(path):
+        from xmceval.files.arrays.pairs import open_pair
+
         return open_pair(path, request)
     head = Head.of(path)
     if not head.content:
         raise DataError(f"{path}: the file is empty")
-    opened = _open_signed(head, request) or _open_text(head, request)
+    signature = next((start for start in SIGNED if head.content.startswith(start)), None)
+    opened = _open_text(head, request) if signature is None else _open_signed(head, signature, request)
     return replace(opened, is_copied=stored_at(path) != path)
 
 
-def _open_signed(head: Head, request: Request) -> Opened | None:
-    """Open a file that begins with the signature of its format, or refuse it; None for text."""
-    signature = next((start for start in SIGNED if head.content.startswith(start)), None)
-    if signature is None:
-        return None
+def _open_signed(head: Head, signature: bytes, request: Request) -> Opened:
+    """Open a file that begins with the signature of its format, or refuse it."""
     if signature == signatures.ZIP:
         from xmceval.files.arrays.npz import open_npz
 
         return open_npz(head.path, request)
     if signature == signatures.NPY:
+        from xmceval.files.arrays.pairs import open_npy
+
         return open_npy(head.path, request)
     if signature in REFUSED:
         name, hint = REFUSED[signature]
@@ -147,7 +171,7 @@ def _open_signed(head: Head, request: Request) -> Opened | None:
 
 def _open_text(head: Head, request: Request) -> Opened:
     """Open a text file as the first of the formats whose evidence it has, or else as rows of some kind."""
-    content = head.content[head.start :].lstrip()
+    content = head.text.lstrip()
     if content[: max(map(len, signatures.PAGES))].lower().startswith(signatures.PAGES):
         if _MULAN.search(content):
             raise DataError(
@@ -157,10 +181,10 @@ def _open_text(head: Head, request: Request) -> Opened:
         titled = _TITLE.search(content)
         title = f", titled {quote(b' '.join(titled[1].split()))}" if titled else ""
         raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
-    for reading in READINGS:
-        evidence = reading.find(head, request)
-        if evidence is not None:
-            return reading.open(head, request, evidence)
+    for open_if_evident in READINGS.values():
+        opened = open_if_evident(head, request)
+        if opened is not None:
+            return opened
     refuse_foreign(head, request)
     refuse_graded_features(head, request)
     if _may_have_header(head):
@@ -171,15 +195,54 @@ def _open_text(head: Head, request: Request) -> Opened:
     return _open_rows(head, request)
 
 
-def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
-    """Open lines of query, document and grade or score."""
-    from xmceval.files.ranking.runs import open_by_query
+def _open_run(head: Head, request: Request) -> Opened | None:
+    """Open a TREC run if most of the first lines match; other lines are reported later."""
+    rows, n_of_run = [row.fields for row in head.rows], 0
+    for row in rows:
+        if len(row) >= 5 and row[1].upper() == b"Q0":
+            n_of_run += 1
+        elif len(row) >= 6 and (row[1] == b"0" or request.judgments is not None):
+            # without Q0, a tag or a score distinguishes it from a list of ids
+            is_ranked = _INTEGER.fullmatch(row[3]) and NUMBER.fullmatch(row[4])
+            n_of_run += bool(is_ranked) and not all(map(_INTEGER.fullmatch, row[:6]))
+    if 2 * n_of_run <= len(rows):
+        return None
+    return _open_lines(head, request, RUN if any(len(row) > 5 for row in rows) else UNTAGGED)
 
-    return open_by_query(line_file(head.path, columns), request)
+
+def _open_beir(head: Head, request: Request) -> Opened | None:
+    """Open BEIR qrels, recognised by their header."""
+    header = head.rows[0].text if head.rows else b""
+    is_beir = [field.strip().lower() for field in header.split(b"\t")] == BEIR.names.encode().split()
+    return _open_lines(head, request, BEIR) if is_beir else None
 
 
-def _open_json(head: Head, request: Request, place: str) -> Opened:
-    """Open JSON by query."""
+def _open_qrels(head: Head, request: Request) -> Opened | None:
+    """Open qrels if most lines can be nothing else, or, for truth, if all lines match."""
+    rows = [row.fields for row in head.rows]
+    grade = _INTEGER if request.are_scores else _GRADE
+    graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
+    usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
+    if request.are_scores or not len(usual) == len(rows) > 1:
+        if not rows or (request.names is not None and request.names.has_all(rows[0])):
+            return None
+        certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
+        certain += sum(
+            bool(NUMBER.fullmatch(row[1])) and row[1] != b"0" and not NUMBER.fullmatch(row[2]) for row in graded
+        )
+        if 2 * certain <= len(rows):
+            return None
+    return _open_lines(head, request, QRELS)
+
+
+def _open_json_by_query(head: Head, request: Request) -> Opened | None:
+    """Open JSON with queries as keys of one object, or with one query per line."""
+    if _BY_QUERY.match(head.text):
+        place = "keys"
+    elif _BY_LINE.match(head.text) and b'"results"' in head.text:
+        place = "lines"
+    else:
+        return None
     from xmceval.files.ranking.runs import open_by_query
 
     return open_by_query(read_records(head.path, place, "score" if request.are_scores else "grade"), request)
@@ -189,20 +252,90 @@ def _may_have_header(head: Head) -> bool:
     return bool(head.rows) and not head.rows[0].text[:1].isdigit()  # a header does not begin with a number
 
 
-def _find_header(head: Head, request: Request) -> HeaderLine | None:
-    """Return the header of a table as text, if its names are known."""
+def _open_csv(head: Head, request: Request) -> Opened | None:
+    """Open a table as text, if the names in its header are known."""
     if not _may_have_header(head):
         return None
-    from xmceval.files.tables.open import find_header
+    from xmceval.files.tables.open import find_header, open_csv
 
-    return find_header(head, request)
+    header = find_header(head, request)
+    return None if header is None else open_csv(head, request, header)
 
 
-def _open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
-    """Open a table as text."""
-    from xmceval.files.tables.open import open_csv
+def _open_short_run(head: Head, request: Request) -> Opened | None:
+    """Open headerless lines of query, document and rank or score, if the truth is qrels.
 
-    return open_csv(head, request, header)
+    Only the judgments show that such lines are a run. Whole numbers in the third column are ranks if they are
+    1, 2, ... for each query, as in the runs of MS MARCO; other whole numbers could also be scores.
+    """
+    rows = [row.fields for row in head.rows]
+    if request.judgments is None or not request.are_scores or not rows or len(rows[0]) not in {3, 4}:
+        return None
+    if any(len(row) != len(rows[0]) or not NUMBER.fullmatch(row[-1]) for row in rows):
+        return None
+    if len(rows[0]) == 4:
+        return _open_lines(head, request, RANKED_AND_SCORED) if _are_ranks(rows) else None
+    if not all(_INTEGER.fullmatch(row[2]) for row in rows):
+        return _open_lines(head, request, SCORED)
+    if _are_ranks(rows):
+        return _open_lines(head, request, RANKED)
+    raise DataError(
+        f"{head.path}: the third column may have ranks or scores, as it has whole numbers that are not 1, 2, ... for "
+        "each query (hint: write a first line 'query_id document_id rank' or 'query_id document_id score' between tabs)"
+    )
+
+
+def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
+    """Return whether the third words of each query's lines are 1, 2, ... or 0, 1, ... in any order."""
+    if not all(row[2].isdigit() for row in rows):
+        return False
+    ranks: dict[bytes, list[int]] = {}
+    for row in rows:
+        ranks.setdefault(row[0], []).append(int(row[2]))
+    first = min(min(of_query) for of_query in ranks.values())
+    return first in {0, 1} and all(
+        sorted(of_query) == list(range(first, first + len(of_query))) for of_query in ranks.values()
+    )
+
+
+def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
+    """Open lines of query, document and grade or score."""
+    from xmceval.files.ranking.runs import open_by_query
+
+    return open_by_query(line_file(head.path, columns), request)
+
+
+def find_tag(path: Path) -> str | None:
+    """Return the tag in the first line of a run; None if there is no tag, or it cannot be read."""
+    try:
+        words = read_first_bytes(path, LONGEST_LINE).split(b"\n", 1)[0].split()
+    except (DataError, OSError):
+        return None
+    is_run = len(words) == 6 and words[1].upper() == b"Q0"
+    return words[5].decode(errors="replace") if is_run else None
+
+
+def _open_json_lines(head: Head, request: Request) -> Opened | None:
+    """Open JSON lines."""
+    lines = head.lines[:LINES_LOOKED_AT]
+    first = next((row for line in lines if (row := line.strip())), b"")
+    if not first.startswith((b"{", b"[")):
+        return None
+    if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, not the labels of one row
+        raise DataError(f'{head.path}: its first line has objects of several "row"; expected one row per line')
+    are_ids = any(map(_JSON_IDS.search, lines))
+    return _open_rows(head, request, TextLayout("json", head.start, names=request.names, are_ids=are_ids))
+
+
+def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened | None:
+    """Open rows, or lists, of __label__name."""
+    rows = [row for line in head.lines[:LINES_LOOKED_AT] if (row := line.strip())]
+    if not any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
+        return None
+    if are_lists and not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
+        return None
+    kind = "fasttext-lists" if are_lists else "fasttext"
+    return _open_rows(head, request, TextLayout(kind, head.start, names=request.names))
 
 
 def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -> Opened:
@@ -213,29 +346,23 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
         raise DataError(f"{head.path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
     if b"\r" in head.lines[0].rstrip():
         raise DataError(f"{head.path}: its lines end with carriage returns only; expected newlines")
-    if head.is_whole and not head.content[head.start :].strip():
+    if head.is_whole and not head.text.strip():
         raise DataError(f"{head.path}: {BLANK}")
     return open_text(head, request, layout or find_rows(head, request.names))
 
 
-class Reading(NamedTuple):
-    """A text format that the head of a file can show."""
-
-    name: str
-    find: Callable[[Head, Request], Any]  # returns evidence of the format, or None
-    open: Callable[[Head, Request, Any], Opened]  # opens a file, given the evidence
-
-
 # The first format with evidence in the file is taken; FORMATS describes the evidence in words. Any other text
 # has rows, whose kind is found by the table KINDS.
-READINGS = (
-    Reading("run", find_run, _open_lines),
-    Reading("beir", find_beir, _open_lines),
-    Reading("qrels", find_qrels, _open_lines),
-    Reading("json-queries", find_by_query, _open_json),
-    Reading("csv", _find_header, _open_csv),
-    Reading("short-run", find_short_run, _open_lines),
-    Reading("json", find_json, _open_rows),
-    Reading("fasttext-lists", partial(find_fasttext, are_lists=True), _open_rows),
-    Reading("fasttext", partial(find_fasttext, are_lists=False), _open_rows),
+READINGS: Mapping[str, Reading] = MappingProxyType(
+    {
+        "run": _open_run,
+        "beir": _open_beir,
+        "qrels": _open_qrels,
+        "json-queries": _open_json_by_query,
+        "csv": _open_csv,
+        "short-run": _open_short_run,
+        "json": _open_json_lines,
+        "fasttext-lists": partial(_open_fasttext, are_lists=True),
+        "fasttext": partial(_open_fasttext, are_lists=False),
+    }
 )

@@ -1,23 +1,21 @@
-"""What readers take and return: requests, heads of files, and opened inputs."""
+"""The table FORMATS of all readable formats, and what readers take and return: requests, heads, opened inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from xmceval.errors import UsageError
-from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.ranking.queries import Documents, Judgments
-from xmceval.files.sidecars.label_names import Names
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.frames import IdColumn
 from xmceval.rows.matrices.source import find_matrices
@@ -26,10 +24,60 @@ from xmceval.rows.readings import Axis
 from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
+    from xmceval.files.ranking.queries import Documents, Judgments
+    from xmceval.files.sidecars.label_names import Names
     from xmceval.files.tables.by_row import ByRow
 
-
 Role = Literal["truth", "scores"]
+
+TRUTH, SCORES = "truth", "predictions"
+BOTH = (TRUTH, SCORES)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files."""
+
+    name: str  # in options and messages
+    title: str  # begins the description of such a file
+    holds: tuple[str, ...]  # the roles that such files have
+    evidence: str = ""  # how to recognise it in text, if no format above it matches
+
+
+IN_MEMORY = Format("memory", "matrix in memory", BOTH)
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        form.name: form
+        for form in (
+            # Text: READINGS tries them in this order, and KINDS tries those of rows.
+            Format("run", "TREC run", (SCORES,), "most lines are of query, Q0, document, rank and score"),
+            Format("beir", "BEIR", BOTH, "the first line is query-id, corpus-id and score, between tabs"),
+            Format("qrels", "TREC qrels", (TRUTH,), "most lines are of query, 0, document and grade"),
+            Format("json-queries", "JSON by query and document", BOTH, "an object of objects, or lines of query_id"),
+            Format("csv", "table with a header line", BOTH, "the first line has known names of columns"),
+            Format("short-run", "run without a header", (SCORES,), "query, document and number, beside truth by query"),
+            Format("json", "JSON lines", BOTH, "the first line begins with { or ["),
+            Format("fasttext-lists", "lists of __label__name", BOTH, "all words begin with __label__"),
+            Format("fasttext", "rows of __label__name", BOTH, "some words begin with __label__"),
+            Format("pairs", "rows of idx:value", BOTH, "a row begins with a number and a colon"),
+            Format("labels", "rows of label,label feature:value", (TRUTH,), "a row begins with ids before a feature"),
+            Format("scored", "rows of tab-separated 'label score'", (SCORES,), "a row has pairs of an id and a number"),
+            Format("ids", "lists of label ids", BOTH, "rows have only whole numbers"),
+            Format("names", "lists of label names", BOTH, "any other words, with --labels"),
+            Format("tabbed-names", "tab-separated lists of label names", BOTH, "the same between tabs"),
+            Format("comma-names", "lists of label names between commas", BOTH, "numbers that are names in --labels"),
+            Format("parquet", "Parquet", BOTH),
+            Format("arrow", "Arrow", BOTH),
+            Format("frame", "table", BOTH),
+            Format("npz", "npz, scipy.sparse", BOTH),
+            Format("npz-arrays", "npz arrays", (SCORES,)),
+            Format("npy-pair", "npy pair", (SCORES,)),
+            Format("npy-ranked", "npy, ranked", (SCORES,)),
+            Format("npy", "npy, dense", BOTH),
+        )
+    }
+)
 
 HEAD_BYTES = 1 << 20
 
@@ -62,7 +110,7 @@ class Request:
         if self.max_line < 1:
             raise UsageError(f"max_line must be at least 1, got {self.max_line}")
 
-    @property
+    @cached_property
     def are_scores(self) -> bool:
         """Whether to open it as predictions."""
         return self.role == "scores"
@@ -91,15 +139,20 @@ class Head:
         content = read_first_bytes(path, HEAD_BYTES)
         return cls(path, content, is_whole=len(content) < HEAD_BYTES)
 
-    @property
+    @cached_property
     def start(self) -> int:
         """The offset of the text: after any byte order mark."""
         return len(UTF8_BOM) if self.content.startswith(UTF8_BOM) else 0
 
     @cached_property
+    def text(self) -> bytes:
+        """The content without a byte order mark."""
+        return self.content[self.start :]
+
+    @cached_property
     def lines(self) -> list[bytes]:
         """The complete lines of text, without a byte order mark; a single line may be incomplete."""
-        lines = self.content[self.start :].split(b"\n")
+        lines = self.text.split(b"\n")
         return lines if self.is_whole or len(lines) == 1 else lines[:-1]
 
     @property

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, UsageError, counted, names_flags
-from xmceval.files.arrays.pairs import describe_missing, has_pair, pair_of
-from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
+from xmceval.files.io.paths import RemotePath, as_input, beside, describe_missing, has_pair, pair_of, to_path
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS
 from xmceval.files.io.streams import STDIN, pipe_key, read_all_bytes, renew_pipes
 from xmceval.rows.matrices.lists import is_pair

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import as_here
-from xmceval.files.arrays.pairs import find_files
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import find_files, to_path
 from xmceval.files.io.streams import digest_of
 from xmceval.files.shards import find_shards
 from xmceval.metrics.measure import Measure

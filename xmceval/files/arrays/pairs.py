@@ -10,16 +10,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.npy import ArrayFile, Header
-from xmceval.files.formats import FORMATS, Format
-from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
-from xmceval.files.opened import Opened, Request
+from xmceval.files.io.paths import describe_missing, find_pair
+from xmceval.files.opened import FORMATS, Format, Opened, Request
 from xmceval.files.sidecars.label_names import Names, unknown_name
 from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
@@ -27,7 +25,6 @@ from xmceval.rows.matrices.lists import as_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
 from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text
-from xmceval.rows.shards import parts_of
 
 _PADDING = frozenset({"", "-1"})
 
@@ -70,59 +67,12 @@ def open_dense(path: Path, request: Request) -> Opened:
     return Opened(source, form, (fact,), request.role)
 
 
-def is_pair(path: Path) -> bool:
-    """Return whether a path names a pair of npy files: either of them, or their stem."""
-    return _stem(path)[1] or (not path.is_file() and has_pair(path))
-
-
-def has_pair(path: Path) -> bool:
-    """Return whether a file of the pair that a path names exists."""
-    return any(file.is_file() for file in _find_pair(path))
-
-
-def resolve(path: str | Path) -> Path:
-    """Return a path without links; all names of a pair give the same path."""
-    path = to_path(path)
-    try:
-        return (_find_pair(path)[0] if is_pair(path) else path).resolve()
-    except (OSError, ValueError):  # such as a store that does not answer, which opening will report
-        return path
-
-
-def identify(value: Any) -> tuple[Path | int, ...]:
-    """Return the identity of an input: its files, or the ids of its matrices in memory."""
-    return tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(value))
-
-
-def pair_of(path: Path) -> str:
-    """Return the common part of the two names if a path is one of a pair, otherwise the path itself."""
-    stem, is_part = _stem(path)
-    return stem if is_part else str(path)
-
-
-def find_files(path: Path) -> list[Path]:
-    """Return the files that a path names: the file itself, or the existing files of a pair."""
-    return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]
-
-
-def describe_missing(path: Path) -> str:
-    """Describe a missing file; if it may be a pair, with the names of both files."""
-    if not _stem(path)[1]:
-        is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
-        hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
-        if names_flags() and path.name.isdecimal():
-            hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
-        return f"{path}: no such file{hint}"
-    labels, scores = _find_pair(path)
-    return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
-
-
 def open_pair(path: Path, request: Request) -> Opened:
     """Open ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME.
 
     Labels alone are ranked, best first; scores alone are a dense matrix.
     """
-    labels, scores = _find_pair(path)
+    labels, scores = find_pair(path)
     if not labels.exists() and not scores.exists():
         raise DataError(describe_missing(path))
     if not labels.exists():
@@ -214,30 +164,6 @@ def _explain_text(array: ArrayFile, header: Header) -> str:
     if len(header.shape) != 2 or header.dtype.kind != "U" or not header.shape[0]:
         return ""
     return explain_text(array.head(FIRST_CELLS), array.name)
-
-
-def _stem(path: Path) -> tuple[str, bool]:
-    """Return the common part of the names of a pair, and whether the path is one of the two."""
-    plain = str(path)
-    for ending in COMPRESSED_ENDINGS:
-        plain = plain.removesuffix(ending)
-    if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
-        return plain[: -len(LABELS_ENDING)], True
-    return str(path), False
-
-
-def _find_pair(path: Path) -> tuple[Path, Path]:
-    """Return the two files of a pair under their existing names, which may have a suffix of compression."""
-    stem, _ = _stem(path)
-    files, endings = [], ["", *COMPRESSED_ENDINGS]
-    if isinstance(path, RemotePath):  # the other file is compressed in the same way
-        endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
-    for ending in (LABELS_ENDING, SCORES_ENDING):
-        names = [stem + ending + more for more in endings]
-        is_remote = isinstance(path, RemotePath)
-        candidates = [path.with_name(name.rpartition("/")[2]) if is_remote else Path(name) for name in names]
-        files.append(next((file for file in candidates if file.exists()), candidates[0]))
-    return files[0], files[1]
 
 
 def _pieces(arrays: Sequence[ArrayFile], make: MakePiece, *, starts_anywhere: bool = True) -> FilePieces:

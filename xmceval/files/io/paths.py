@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError
-from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS
-from xmceval.rows.shards import Shards
+from xmceval.errors import UsageError, argument, names_flags
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS, LABELS_ENDING, SCORES_ENDING
+from xmceval.rows.shards import Shards, parts_of
 
 if TYPE_CHECKING:
     from xmceval.files.io.remote import RemoteFile
-from collections.abc import Iterable
 
 MAX_LINE = 128  # default limit for a line, in MiB: twice a row with all labels of the largest public sets
 
@@ -199,3 +200,69 @@ def _secrets(address: str) -> Iterable[str]:
         yield from (text for text in (query, query[1:]) if text)
         hidden = plain[len(plain.partition("://")[0]) + 3 :].removesuffix(_shown_part(part).partition("://")[2])
         yield from (text for text in (hidden, *hidden.rstrip("@").split(":")) if len(text) > 3)
+
+
+def pair_of(path: Path) -> str:
+    """Return the common part of the two names if a path is one of a pair of npy files, otherwise the path itself."""
+    plain = str(path)
+    for ending in COMPRESSED_ENDINGS:
+        plain = plain.removesuffix(ending)
+    is_part = plain.endswith((LABELS_ENDING, SCORES_ENDING))
+    return plain[: -len(LABELS_ENDING)] if is_part else str(path)
+
+
+def find_pair(path: Path) -> tuple[Path, Path]:
+    """Return the two files of a pair under their existing names, which may have a suffix of compression."""
+    stem, is_remote, endings = pair_of(path), isinstance(path, RemotePath), ["", *COMPRESSED_ENDINGS]
+    if is_remote:  # the other file is compressed in the same way
+        endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
+    files = []
+    for ending in (LABELS_ENDING, SCORES_ENDING):
+        names = [stem + ending + more for more in endings]
+        candidates = [path.with_name(name.rpartition("/")[2]) if is_remote else Path(name) for name in names]
+        files.append(next((file for file in candidates if file.exists()), candidates[0]))
+    return files[0], files[1]
+
+
+def has_pair(path: Path) -> bool:
+    """Return whether a file of the pair that a path names exists."""
+    return any(file.is_file() for file in find_pair(path))
+
+
+def is_pair(path: Path) -> bool:
+    """Return whether a path names a pair of npy files: either of them, or their stem."""
+    return pair_of(path) != str(path) or (not path.is_file() and has_pair(path))
+
+
+def find_files(path: Path) -> list[Path]:
+    """Return the files that a path names: the file itself, or the existing files of a pair."""
+    return [file for file in find_pair(path) if file.is_file()] if is_pair(path) else [path]
+
+
+def identify(value: Any) -> tuple[Path | int, ...]:
+    """Return the identity of an input: the ids of its matrices in memory, or its files without links.
+
+    All names of a pair give the same path.
+    """
+    identities = list[Path | int]()
+    for part in parts_of(value):
+        if isinstance(part, (str, Path)):
+            path = to_path(part)
+            with suppress(OSError, ValueError):  # such as of a store that does not answer, which opening will report
+                path = (find_pair(path)[0] if is_pair(path) else path).resolve()
+            identities.append(path)
+        else:
+            identities.append(id(part))
+    return tuple(identities)
+
+
+def describe_missing(path: Path) -> str:
+    """Describe a missing file; if it may be a pair, with the names of both files."""
+    if pair_of(path) != str(path):
+        labels, scores = find_pair(path)
+        return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
+    is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
+    hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+    if names_flags() and path.name.isdecimal():
+        hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
+    return f"{path}: no such file{hint}"

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError, argument
-from xmceval.files.arrays.pairs import find_files
-from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.io.paths import RemotePath, find_files, to_path
 
 _unfinished: set[Path] = set()
 if hasattr(os, "register_at_fork"):  # a worker that ends must not remove the files of its parent

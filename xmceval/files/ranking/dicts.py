@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, listed
-from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.opened import FORMATS
 from xmceval.files.ranking.queries import Lines, QuerySource
 from xmceval.files.tables.columns import are_known
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict

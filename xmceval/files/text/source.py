@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, Doubt, argument, counted
-from xmceval.files.formats import FORMATS, SCORES, TRUTH
 from xmceval.files.io.chunks import LineChunks, count_lines, without_comment
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote
-from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.opened import FORMATS, SCORES, TRUTH, Head, Opened, Request
 from xmceval.files.sidecars.label_names import LARGEST_ID, Names
-from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextRows, count_rows
+from xmceval.files.text.grammars import GRAMMARS, TextRows, count_rows
 from xmceval.rows.block import Block
 
 LINES_LOOKED_AT = 1000  # lines to search for marks of a format
@@ -28,14 +27,6 @@ WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish 
 _FEATURE = re.compile(rb"\d+:")
 
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
-
-_FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
-
-_FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
-
-_JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
-
-_JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
 
@@ -182,27 +173,6 @@ class TextSource:
     def starting_at(self, place: Mark) -> TextSource:
         """Return the same source, starting at a mark."""
         return replace(self, begin=Mark(*place), warnings=[])
-
-
-def find_json(head: Head, request: Request) -> TextLayout | None:
-    """Return the layout of JSON lines."""
-    lines = head.lines[:LINES_LOOKED_AT]
-    first = next((row for line in lines if (row := line.strip())), b"")
-    if not first.startswith((b"{", b"[")):
-        return None
-    if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, not the labels of one row
-        raise DataError(f'{head.path}: its first line has objects of several "row"; expected one row per line')
-    return TextLayout("json", head.start, names=request.names, are_ids=any(map(_JSON_IDS.search, lines)))
-
-
-def find_fasttext(head: Head, request: Request, *, are_lists: bool) -> TextLayout | None:
-    """Return the layout of rows, or of lists, of __label__name."""
-    rows = [row for line in head.lines[:LINES_LOOKED_AT] if (row := line.strip())]
-    if not any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
-        return None
-    if are_lists and not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
-        return None
-    return TextLayout("fasttext-lists" if are_lists else "fasttext", head.start, names=request.names)
 
 
 def find_rows(head: Head, names: Names | None) -> TextLayout:

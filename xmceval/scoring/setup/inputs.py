@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
-from xmceval.files.arrays.pairs import find_files
-from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.io.paths import RemotePath, find_files, to_path
 from xmceval.files.io.streams import Stamp, pipe_key, stamp_of
 from xmceval.files.open import open_source
 from xmceval.files.opened import Opened, Request

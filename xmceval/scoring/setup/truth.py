@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, counted, listed
-from xmceval.files.arrays.pairs import identify
-from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.io.paths import as_input, identify, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import find_shards

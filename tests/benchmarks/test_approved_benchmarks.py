@@ -86,6 +86,8 @@ def test_an_output_is_as_it_was_approved(name, suffix):
 
 
 def test_what_python_shows_of_objects_is_as_it_was_approved():
-    made = {name: make(name) for name in MADE} | {"a data set with a single system": make("lacking")["alone"]}
-    texts = (f"=== {how.__name__}, {name}\n{how(shown)}\n" for name, shown in made.items() for how in (repr, str))
+    alone = "a data set with a single system"
+    made = {name: make(name) for name in MADE} | {alone: make("lacking")["alone"]}
+    texts = [f"=== repr, {name}\n{shown!r}\n" for name, shown in made.items()] + [f"=== str, {alone}\n{made[alone]}\n"]
+    assert all(str(make(name)) == make(name)._render("table") for name in MADE)
     check(__file__, "objects.txt", "\n".join(texts))

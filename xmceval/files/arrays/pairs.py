@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
@@ -27,8 +26,6 @@ from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
 from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text
 
 _PADDING = frozenset({"", "-1"})
-
-MakePiece: TypeAlias = Callable[..., Matrix]  # called with a first row, and a piece of each array
 
 
 def open_npy(path: Path, request: Request) -> Opened:
@@ -166,18 +163,22 @@ def _explain_text(array: ArrayFile, header: Header) -> str:
     return explain_text(array.head(FIRST_CELLS), array.name)
 
 
-def _pieces(arrays: Sequence[ArrayFile], make: MakePiece, *, starts_anywhere: bool = True) -> FilePieces:
-    """Return the rows of matrices of the same shape, read in parallel."""
+def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:
+    return Dense(values, are_scores)
+
+
+def _pieces(arrays: Sequence[ArrayFile], make: Callable[..., Matrix], *, starts_anywhere: bool = True) -> FilePieces:
+    """Return the rows of matrices of the same shape, read in parallel; `make` takes a row and a piece of each."""
     files = tuple(dict.fromkeys(array.path for array in arrays))
-    return FilePieces(files, partial(_read, arrays, make), partial(_can_start, arrays) if starts_anywhere else None)
+    return FilePieces(files, partial(_read, arrays, make), partial(can_start, arrays) if starts_anywhere else None)
 
 
-def _can_start(arrays: Sequence[ArrayFile]) -> bool:
+def can_start(arrays: Sequence[ArrayFile]) -> bool:
     """Return whether reading can begin at any row of these arrays."""
     return all(array.can_start() for array in arrays)
 
 
-def _read(arrays: Sequence[ArrayFile], make: MakePiece, first_row: int) -> Iterator[Matrix]:
+def _read(arrays: Sequence[ArrayFile], make: Callable[..., Matrix], first_row: int) -> Iterator[Matrix]:
     """Yield the rows of matrices in parallel, from `first_row` on, in pieces of about BLOCK_ENTRIES entries."""
     with ExitStack() as stack:
         streams = [stack.enter_context(array.open()) for array in arrays]
@@ -189,11 +190,6 @@ def _read(arrays: Sequence[ArrayFile], make: MakePiece, first_row: int) -> Itera
             yield make(row, *(stream.take(min(n_piece, n_rows - row)) for stream in streams))
         for stream in streams:
             stream.check_end()
-
-
-def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:
-    """Return rows of a dense matrix."""
-    return Dense(values, are_scores)
 
 
 def _lists(name: str, names: Names | None, row: int, labels: AnyArray, scores: AnyArray | None = None) -> Matrix:

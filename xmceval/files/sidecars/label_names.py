@@ -62,9 +62,9 @@ def read_names(path: str | Path) -> Names:
     path = to_path(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
-        from xmceval.files.arrays.npy import open_array
+        from xmceval.files.arrays.npy import ArrayFile
 
-        with open_array(path) as array:
+        with ArrayFile(path).open() as array:
             if len(array.header.shape) != 1:
                 raise DataError(
                     f"{path}: has shape {array.header.shape}; expected one label name per entry of an array of one "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from xmceval.files.tables.table import (
     Column,
     Table,
     flatten,
-    is_text,
     is_text_type,
     to_float,
     to_numbers,
@@ -40,9 +39,6 @@ from xmceval.rows.readings import LEAST_IDS, Axis, are_both_named, find_order, j
 MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
 LEAST_ROWS = 3  # number of rows without any label of the truth that raises a doubt
 BYTES_OF_ENTRY = 48  # memory while sorting
-
-
-ReadEntries: TypeAlias = Callable[[], Iterator[tuple[AnyArray, "Entries"]]]
 
 
 class Entries(NamedTuple):
@@ -90,7 +86,7 @@ def _read_entries(
         label, values, lengths = read_values(columns, label, value, are_scores=are_scores)
         if words is not None:
             labels: AnyArray = words.number(*to_text(label))
-        elif names is None or not is_text(label):
+        elif names is None or not label.is_text:
             labels = to_whole(label, hint=unknown_name)
         else:
             text = to_text(label)
@@ -127,28 +123,29 @@ def read_values(
     return label, np.ones(len(label.array)), lengths
 
 
-def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _first_row: int) -> Iterator[Matrix]:
+def _read_sorted(
+    read: Callable[[], Iterator[tuple[AnyArray, Entries]]], name: str, are_scores: bool, n_rows: int, _first_row: int
+) -> Iterator[Matrix]:
     """Yield the rows of a file whose entries are sorted by row; reading always starts at the first row."""
-    done, held = 0, list[Entries]()  # number of complete rows, and entries of the row that may continue
+    done, rest = 0, list[Entries]()  # number of complete rows, and the entries of the row that may continue
 
-    def piece(parts: list[Entries], stop: int) -> Csr:
+    def piece(entries: Entries, stop: int) -> Csr:
         """Return the rows from `done` up to `stop` as CSR."""
-        numbers, labels, values = Entries.join(parts)
-        indptr = np.searchsorted(numbers, np.arange(done, stop + 1, dtype=numbers.dtype))
-        return Csr(indptr, labels, values, are_scores)
+        indptr = np.searchsorted(entries.rows, np.arange(done, stop + 1, dtype=entries.rows.dtype))
+        return Csr(indptr, entries.labels, entries.values, are_scores)
 
     for lines, part in read():
-        last = int(lines.max())
-        cut = int(np.searchsorted(part.rows, last))
+        entries, last = Entries.join([*rest, part]), int(lines.max())
+        cut = int(np.searchsorted(entries.rows, last))
         if last > done:
-            yield piece([*held, part.part(0, cut)], last)
-            held, done = [], last
-        held.append(part.part(cut, None))
-        n_held = sum(entries.rows.size for entries in held)
+            yield piece(entries.part(0, cut), last)
+            done = last
+        rest = [entries.part(cut, None)]
+        n_held = rest[0].rows.size
         if n_held > LONGEST_ROW:
             raise DataError(f"{name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
         refuse_repeats(f"{name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
-    yield piece(held, n_rows)
+    yield piece(Entries.join(rest), n_rows)
 
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
@@ -225,7 +222,7 @@ def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> No
 
 def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 | None) -> None:
     """Refuse equally long lists of 0 and 1 in truth: they may be indicators, one per label, instead of ids."""
-    if lengths is None or is_text(labels) or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
+    if lengths is None or labels.is_text or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
         return
     if set(labels.array.to_pylist()) == {0, 1}:
         column_of = f"{table.pandas}[{label!r}].tolist()"
@@ -240,7 +237,7 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
 
     If none of the first labels is a name, labels are ids, which need neither.
     """
-    if not is_text(labels):
+    if not labels.is_text:
         return None, None
     words = [word for word in labels.array.to_pylist() if word is not None]
     names, truth = request.names, request.by_row

@@ -9,11 +9,6 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-# Functions that remove temporary files, by module: called when the process ends at once.
-CLEANING = {
-    "xmceval.files.io.write": "remove_unfinished",
-    "xmceval.files.io.streams": "delete_copies",
-}
 # Signals that end the process, and the message it then prints; not every operating system has all of them.
 ENDINGS = {"SIGTERM": b"\nterminated\n", "SIGHUP": b"\nhung up\n", "SIGINT": b"\ninterrupted\n"}
 OBJECTS = 200_000  # made before the garbage collector runs: imports make 60,000, hardly any garbage
@@ -50,9 +45,8 @@ def _end(number: int, _frame: Any) -> None:
     for name in ENDINGS:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
-    for module, function in CLEANING.items():
-        with suppress(Exception):
-            getattr(sys.modules[module], function)()
+    with suppress(Exception):
+        sys.modules["xmceval.files.io.streams"].remove_all()  # if it is loaded
     with suppress(OSError):
         os.write(2, ENDINGS[signal.Signals(number).name])
     os._exit(128 + number)

@@ -14,7 +14,8 @@ import pytest
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.files.io.write import open_output, remove_unfinished, write_output
+from xmceval.files.io.streams import remove_all
+from xmceval.files.io.write import open_output, write_output
 
 INPUTS = {
     "t.txt": "2 3\n0:1\n1:1 2:1\n",
@@ -176,7 +177,7 @@ def test_a_forked_process_that_ends_leaves_the_files_of_its_parent():
     with open_output(Path("x"), force=False) as file:
         child = os.fork()
         if child == 0:
-            remove_unfinished()
+            remove_all()
             os._exit(0)
         os.waitpid(child, 0)
         file.write(b"ours")

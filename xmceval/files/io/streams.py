@@ -1,4 +1,8 @@
-"""Open files as streams of bytes, decompressed according to their first bytes."""
+"""Open input files as streams of bytes, decompressed according to their first bytes.
+
+Standard input and named pipes can be read only once: they are copied to a temporary file for all readers, and so
+are remote files.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from io import FileIO
 from pathlib import Path
@@ -31,9 +35,18 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
     {GZIP: gzip.open, BZIP2: open_bzip2, XZ: open_xz, **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd)}
 )
 
+STDIN = Path("-")
 BYTES_LOOKED_AT = 1 << 10
 
+TEMPORARY: set[Path] = set()  # incomplete outputs, and folders with a copy of an input
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=TEMPORARY.clear)
+
 _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
+_PIECE = 1 << 20
+
+_copies: dict[Hashable, Copy] = {}  # copies of pipes
+_are_kept = ContextVar("are_kept", default=False)  # whether a nested call reuses the copies
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -133,7 +146,21 @@ def _locate_damage(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: {error.strerror or error}") from None
 
 
-_paths: set[Path] = set()
+def remove(path: Path) -> None:
+    """Remove a temporary file, or a folder with one, if this process made it: a forked child must not."""
+    if path in TEMPORARY:
+        TEMPORARY.discard(path)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def remove_all() -> None:
+    """Remove copies of inputs and incomplete outputs when a signal ends the process at once."""
+    for path in tuple(TEMPORARY):
+        with suppress(OSError):
+            remove(path)
 
 
 class Copy:
@@ -146,8 +173,8 @@ class Copy:
         with copying(name):
             self.path = Path(tempfile.mkdtemp(prefix="xmceval-"), "copy")
             self.path.touch()
-        _paths.add(self.path)
-        weakref.finalize(self, _delete, self.path, os.getpid())
+        TEMPORARY.add(self.path.parent)
+        weakref.finalize(self, remove, self.path.parent)
 
 
 @contextmanager
@@ -159,27 +186,6 @@ def copying(name: str) -> Iterator[None]:
         raise DataError(
             f"{name}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"
         ) from None
-
-
-def _delete(path: Path, process: int) -> None:
-    """Delete a copy in the process that made it, not in a forked child."""
-    if os.getpid() == process:
-        shutil.rmtree(path.parent, ignore_errors=True)
-        _paths.discard(path)
-
-
-def delete_copies() -> None:
-    """Delete all copies when a signal ends the process at once."""
-    while _paths:
-        shutil.rmtree(_paths.pop().parent, ignore_errors=True)
-
-
-STDIN = Path("-")
-
-_PIECE = 1 << 20
-
-_copies: dict[Hashable, Copy] = {}  # copies of pipes
-_are_kept = ContextVar("are_kept", default=False)  # whether a nested call reuses the copies
 
 
 def pipe_key(path: Path) -> Hashable:

@@ -17,10 +17,7 @@ from typing import BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError, argument
 from xmceval.files.io.paths import RemotePath, find_files, to_path
-
-_unfinished: set[Path] = set()
-if hasattr(os, "register_at_fork"):  # a worker that ends must not remove the files of its parent
-    os.register_at_fork(after_in_child=_unfinished.clear)
+from xmceval.files.io.streams import TEMPORARY, remove
 
 
 def check_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
@@ -59,7 +56,7 @@ def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -
     # A file to upload is written in the system's temporary folder.
     folder = tempfile.gettempdir() if isinstance(path, RemotePath) else path.absolute().parent
     temporary = Path(folder, f".xmceval-{secrets.token_hex(8)}")
-    _unfinished.add(temporary)
+    TEMPORARY.add(temporary)
     try:
         with temporary.open("x+b") as file:  # O_EXCL does not follow links
             yield cast(BinaryIO, file)
@@ -85,21 +82,13 @@ def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
-        _unfinished.discard(temporary)
+        remove(temporary)
 
 
 def write_output(path: str | Path, content: bytes | str, *, force: bool) -> None:
     """Write a whole file; text in UTF-8."""
     with open_output(to_path(path), force=force) as file:
         file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
-
-
-def remove_unfinished() -> None:
-    """Remove incomplete files when a signal ends the process at once."""
-    while _unfinished:
-        with suppress(OSError):
-            _unfinished.pop().unlink(missing_ok=True)
 
 
 def _already_exists(path: Path) -> UsageError:

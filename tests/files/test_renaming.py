@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from support.files import triples, write, write_qrels, write_run
 
 import xmceval
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -1,13 +1,11 @@
 """Checks: what the parser of text noticed saves a check only where nothing can be wrong."""
 
-from functools import partial
-
 import pytest
 from numba import config
+from support.pieces import watch
 
 import xmceval
 from xmceval import DataError
-from xmceval.kernels.rows import checks as kernels
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python notices nothing")
 
@@ -18,15 +16,7 @@ SCORES = b"3 9\n1:0.5 3:0.25\n2:0.5\n0:0.5 2:0.75 4:0.1 8:0.2\n"
 @pytest.fixture
 def checked(monkeypatch):
     """Return a list of the kernels that were called to check rows."""
-    called = []
-
-    def call(name, kernel, *arguments):
-        called.append(name)
-        return kernel(*arguments)
-
-    for name in "check_scores", "validate_truth":
-        monkeypatch.setattr(kernels, name, partial(call, name, getattr(kernels, name)))
-    return called
+    return watch(monkeypatch, "check of scores", "check of truth")
 
 
 def score(folder, truth, scores, **options):
@@ -80,7 +70,7 @@ def test_truth_that_is_written_otherwise_gives_the_same(tmp_path, checked, old, 
     expected = score(tmp_path, TRUTH, SCORES)
     checked.clear()
     result = score(tmp_path, TRUTH.replace(old, new), SCORES)
-    assert ("validate_truth" in checked) == is_checked
+    assert ("check of truth" in dict(checked)) == is_checked
     assert dict(result) == dict(expected)
 
 

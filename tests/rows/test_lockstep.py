@@ -7,12 +7,11 @@ import pytest
 from judge import naive
 from scipy.sparse import csr_matrix, random, save_npz
 from support.judged import check_judged
-from support.pieces import read_in_pieces
+from support.pieces import read_in_pieces, watch
 from support.strategies import to_rows
 
 import xmceval
 from xmceval import DataError
-from xmceval.rows.matrices.source import MatrixSource
 
 
 @pytest.fixture
@@ -55,11 +54,9 @@ def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, thr
 
 def test_the_truth_is_read_once(systems, monkeypatch):
     truth, scores = systems
-    reads = []
-    blocks = MatrixSource.blocks
-    monkeypatch.setattr(MatrixSource, "blocks", lambda self: reads.append(self.name) or blocks(self))
+    reads = watch(monkeypatch, "read of a matrix")
     score(truth, scores, metrics="P")
-    assert reads.count("y_true") == 1
+    assert [source.name for _, source in reads].count("y_true") == 1
 
 
 def test_each_system_has_the_number_of_labels_it_has_alone():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.files import write
+from support.pieces import watch
 
 import xmceval
 from xmceval import DataError, Shards, UsageError
-from xmceval.rows.sources import ReopenedSource
 
 EYE = np.eye(4)
 
@@ -112,13 +112,12 @@ def test_warnings_of_many_shards_are_counted():
 
 def test_rows_that_are_held_are_read_again_and_freed_and_no_others(monkeypatch):
     save_npz("a.npz", csr_matrix(EYE).tocoo())
-    opened, blocks = [], ReopenedSource.blocks
-    monkeypatch.setattr(ReopenedSource, "blocks", lambda self: opened.append(self.name) or blocks(self))
+    opened = watch(monkeypatch, "read of a held file")
     assert score([EYE, EYE], ["a.npz", csr_matrix(EYE)])["P@1"] == 1.0
     for name, content in (("held in memory.txt", "a\nb\n"), ("t-1.txt", "a\n"), ("t-2.txt", "b\n")):
         write(name, content)
     assert score("t-*.txt", [np.array([[0.9, 0.1]])] * 2, labels="held in memory.txt")["P@1"] == 0.5
-    assert opened == ["a.npz"]
+    assert [source.name for _, source in opened] == ["a.npz"]
 
 
 def test_weights_and_filters_count_rows_over_all_shards():

@@ -1,10 +1,11 @@
-"""The sizes of the pieces that files and matrices are read in: no other file of tests needs to know their names."""
+"""Places in the package that tests change or watch: no other file of tests needs to know where they are."""
 
-import importlib
+import pkgutil
 
-PLACES = {
+SIZES = {  # of the pieces that files and matrices are read in
     "text": ["files.io.chunks.CHUNK_BYTES"],  # bytes of whole lines
     "head": ["files.opened.HEAD_BYTES"],  # bytes by which a format is recognised
+    "packed": ["files.io.compressed.READ_BYTES", "files.io.compressed.ZSTD_READ_BYTES"],
     "lines": ["files.tables.table.BATCH_ROWS"],  # of tables
     "cells": ["conversion.convert.CELLS"],  # of dense rows that are converted
     "rows": ["files.arrays.npz.ROWS_AT_ONCE"],
@@ -15,12 +16,32 @@ PLACES = {
         f"{module}.BLOCK_ENTRIES" for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.pairs")
     ],
 }
+WATCHED = {
+    "check of scores": "kernels.rows.checks.check_scores",
+    "check of truth": "kernels.rows.checks.validate_truth",
+    "read of a matrix": "rows.matrices.source.MatrixSource.blocks",
+    "read of a held file": "rows.sources.ReopenedSource.blocks",
+}
 
 
 def read_in_pieces(patch, **sizes):
     """Let pieces be of these sizes, as long as a MonkeyPatch holds."""
-    places = {f"xmceval.{place}": size for kind, size in sizes.items() for place in PLACES[kind]}
+    places = {f"xmceval.{place}": size for kind, size in sizes.items() for place in SIZES[kind]}
     for place in places:  # before one is patched: a module that is loaded later would keep the size that it finds
-        importlib.import_module(place.rpartition(".")[0])
+        pkgutil.resolve_name(place)
     for place, size in places.items():
         patch.setattr(place, size)
+
+
+def watch(patch, *kinds):
+    """Return a list that gets the kind and the first argument of each call of some functions."""
+    calls = []
+    for kind in kinds:
+        function = pkgutil.resolve_name(f"xmceval.{WATCHED[kind]}")
+
+        def call(first, *others, kind=kind, function=function):
+            calls.append((kind, first))
+            return function(first, *others)
+
+        patch.setattr(f"xmceval.{WATCHED[kind]}", call)
+    return calls

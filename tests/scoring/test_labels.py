@@ -4,25 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
-from judge import naive_labels
 from numba import config
 from scipy.sparse import csr_matrix
 
 import xmceval
-from xmceval import DataError, UsageError
-from xmceval.metrics.confusion import AVERAGES, OVER, ZEROS
-from xmceval.metrics.rates import RATES
-from xmceval.rows.block import Rows, Scratch
-from xmceval.rows.checks import validated_scores, validated_truth
-from xmceval.rows.matrices import source as matrices
-from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring.batch import find_decided
-from xmceval.scoring.tasks import label_counts, label_means as labelmeans
+from xmceval import METRICS, UsageError
 
 sk = pytest.importorskip("sklearn.metrics")
 
 N_ROWS = 100 if config.DISABLE_JIT else 3000
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
+AVERAGES, ZEROS = (METRICS["f1_score"].options[name] for name in ("average", "zero"))
 
 
 def random_problem(rng, n_labels=40):
@@ -90,131 +82,6 @@ def test_sample_weights_are_scikit_learns(rng):
         assert result[name] == pytest.approx(expected, rel=1e-9), name
 
 
-SAME_BITS = [
-    *("macroP", "macroR(over=truth)", "macroF1(beta=2,over=seen,zero=skip)", "macroBA", "macroJaccard(zero=1)"),
-    *("weightedP", "weightedR", "weightedF1", "coverage", "coverage(over=ideal)", "microP", "microR", "microF1"),
-    *(f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES),
-    *("MCC", "MCC(average=macro)", "balanced_accuracy(average=macro)", "hamming_loss", "accuracy", "confusion"),
-]
-
-
-def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):
-    """Count rows given as CSR, all of them decided on, and the first ranked as they stand."""
-    counters = label_counts.LabelCounters(n_labels, len(cutoffs), weighted=weights is not None)
-    width = Width(truth.shape[1], "the test")
-    given = validated_scores(next(iter(matrices.as_scores(scores).blocks())), Scratch(), width)
-    true = validated_truth(next(iter(matrices.as_truth(truth).blocks())), Scratch(), width)[0]
-    depth = int(np.diff(given.indptr).max(initial=1))
-    ranked = np.zeros((truth.shape[0], depth), dtype=np.int64)
-    for row in range(len(ranked)):
-        labels = given.indices[given.indptr[row] : given.indptr[row + 1]]
-        ranked[row, : labels.size] = labels
-    counters.add_ranked(
-        true, ranked, np.diff(given.indptr), np.array(cutoffs), np.empty(0) if weights is None else weights
-    )
-    return counters
-
-
-def same(left, right):
-    pairs = zip(left.arrays().values(), right.arrays().values(), strict=True)
-    return all(np.array_equal(*pair) for pair in pairs) and left.table().bits == right.table().bits
-
-
-any_weights = pytest.mark.parametrize("weighted", [False, True])
-any_limit = pytest.mark.parametrize("limit", [1 << 27, 16])
-
-
-def by_ids(counters, weighted):
-    """Return the same counts, of which none is in the array."""
-    copied = label_counts.LabelCounters(UNKNOWN, 2, weighted=weighted)
-    copied.fill(counters.arrays())
-    return copied
-
-
-@any_weights
-@any_limit
-@pytest.mark.parametrize("share", [label_counts.COMPACT_SHARE, 1])
-def test_totals_of_shards_add_up_in_any_order_in_arrays_and_by_ids(rng, monkeypatch, limit, share, weighted):
-    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
-    monkeypatch.setattr(label_counts, "COMPACT_SHARE", share)
-    truth, scores = (csr_matrix(matrix[:60]) for matrix in random_problem(rng))
-    weights = rng.random(60) if weighted else None
-    whole = counted(truth, scores, weights=weights)
-    rows = [slice(0, 11), slice(11, 12), slice(12, 60)]
-    parts = [counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in rows]
-    empty = label_counts.LabelCounters(UNKNOWN, 2, weighted=weighted)
-    for which in range(8):
-        a, b, c = (by_ids(part, weighted) if which >> i & 1 else part for i, part in enumerate(parts))
-        assert same(a.merge(b).merge(c), whole)
-        assert same(a.merge(c.merge(b)), whole)
-        assert same(empty.merge(a), a)
-        assert same(a.merge(empty), a)
-    with pytest.raises(DataError, match="with and without sample weights"):
-        a.merge(label_counts.LabelCounters(UNKNOWN, 2, weighted=not weighted))
-
-
-@any_weights
-@any_limit
-def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, limit):
-    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
-    spread = [csr_matrix((each.data, each.indices * 31, each.indptr), shape=(60, 1240)) for each in (truth, scores)]
-    given = {"metrics": [*SAME_BITS, "macroP(over=largest)", "macroR(over=train)"], "threshold": 0.0, "by_frequency": 3}
-    given |= {"counts": np.arange(1240) % 7, "n_train": 900, "sample_weight": rng.random(60) if weighted else None}
-    expected = xmceval.score(*spread, **given)
-    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
-    monkeypatch.setattr(label_counts, "COMPACT_ABOVE", 5)
-    monkeypatch.setattr(label_counts, "CHUNK", 100)
-    found = xmceval.score(*spread, **given)
-    assert found.estimates == expected.estimates
-    assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
-    table = counted(*spread).table()
-    assert table.ids.size == len(table.counts) > 0
-    assert table.counts.any(axis=1).all()
-    assert not (table.ids % 31).any()
-
-
-EVERY_MEAN = [
-    *(f"{name}({option})@{k}" for name in ("macroP", "macroBA") for k in (1, 3, 4) for option in
-      ("zero=0", "zero=1", "zero=skip", *(f"over={over}" for over in OVER))),
-    *(f"{name}@{k}" for name in ("weightedR", "weightedF1(zero=skip)", "coverage(over=ideal)") for k in (1, 4)),
-    *(f"{name}(average=macro)" for name in ("f1_score", "MCC", "FPR", "balanced_accuracy")),
-    *("coverage(of=recommended)@3", "coverage(of=recommended,over=all)@3", "MCC", "balanced_accuracy", "tp"),
-]  # fmt: skip
-
-
-@any_weights
-@any_limit
-def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weighted, limit):
-    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
-    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
-    given = {"metrics": EVERY_MEAN, "threshold": 0.0, "by_frequency": 3, "counts": np.arange(40) % 7, "n_train": 900}
-    given["sample_weight"] = rng.random(60) if weighted else None
-    expected = xmceval.score(truth, scores, **given)
-    for n in (1, 7):
-        monkeypatch.setattr(labelmeans, "COUNTS_AT_ONCE", 0)
-        monkeypatch.setattr(labelmeans, "FEWEST_LABELS", n)
-        found = xmceval.score(truth, scores, **given)
-        assert found.estimates == expected.estimates
-        assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
-
-
-@pytest.mark.parametrize(("labels", "ids"), [([3_000_000], []), ([7, 9_000_000], [7, 9_000_000])])
-def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels, ids):
-    rows = Rows(np.array([0, len(labels)]), np.array(labels), np.ones(len(labels)))
-    counters = label_counts.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, find_decided(rows, rows, 0.5, Scratch()), np.empty(0))
-    table = counters.table()
-    assert table.ids.tolist() == ids
-    assert len(table.counts) == (len(ids) or labels[-1] + 1)
-    assert table.counts[-len(labels) :].tolist() == [[1, 1, 1]] * len(labels)
-
-
-def test_weights_beyond_exact_sums_are_refused(monkeypatch):
-    monkeypatch.setattr(label_counts, "MOST_WEIGHT", 4)
-    with pytest.raises(DataError, match="sample weights sum to more than 2 times the largest"):
-        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP", sample_weight=np.ones(5))
-
-
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
@@ -240,7 +107,3 @@ def test_means_over_labels_have_no_interval_and_micro_ones_have():
     result = xmceval.score(np.eye(5), csr_matrix(np.eye(5)[::-1]), k=1, metrics=["macroP", "microP", "Jaccard", "MCC"])
     assert np.isnan([result.interval("macroP@1"), result.interval("MCC"), result.tie_bounds("macroP@1")]).all()
     assert np.isfinite([result.interval("microP@1"), result.interval("Jaccard")]).all()
-
-
-def test_every_rate_has_a_judge():
-    assert set(RATES) == naive_labels.RATES

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -9,20 +10,23 @@ import scipy.sparse as sp
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval import DataError, UsageError
+from xmceval import METRICS, DataError, UsageError
 from xmceval.comparison.sums import PairSums
 from xmceval.labels import counts as growing
 from xmceval.labels.counts import no_counts, sum_by_id
-from xmceval.rows.block import Rows
+from xmceval.rows.block import Rows, Scratch
+from xmceval.rows.width import UNKNOWN
+from xmceval.scoring.batch import find_decided
 from xmceval.scoring.held_rows import digest_rows
 from xmceval.scoring.tasks import label_counts
-from xmceval.scoring.tasks.label_counts import LabelCounters
+from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters
 from xmceval.scoring.tasks.labelwise import Labelwise
 
-METRICS = "P,nDCG,LRAP,macroF1,coverage,f1_score"
+SOME = "P,nDCG,LRAP,macroF1,coverage,f1_score"
+AVERAGES, OVER = METRICS["f1_score"].options["average"], METRICS["macroP"].options["over"]
 
 
-def totals_of(seed, n_rows=40, metrics=METRICS):
+def totals_of(seed, n_rows=40, metrics=SOME):
     """Return the totals of rows as an Evaluator adds them up."""
     rng = np.random.default_rng(seed)
     evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 3], n_labels=12, threshold=0.5)
@@ -176,3 +180,188 @@ def test_an_interrupt_while_counts_of_labels_are_added_is_noticed(monkeypatch):
     evaluator.reset()
     evaluator.update(np.eye(3), np.eye(3))
     assert evaluator.result()["macroF1@1"] == 1.0
+
+
+# Counters of labels
+
+NO_WEIGHTS = np.empty(0)
+
+
+def of_labels(*labels):
+    """Return one row with these labels."""
+    return Rows(np.array([0, len(labels)]), np.array(labels), np.ones(len(labels)))
+
+
+def add(counters, *labels):
+    """Count a row in which some labels are true and decided on."""
+    rows = of_labels(*labels)
+    counters.add_decisions(rows, find_decided(rows, rows, 0.5, Scratch()), NO_WEIGHTS)
+    return counters
+
+
+def full(n_rows, n_labels=4):
+    """Return counters after `n_rows` rows of the labels 0 and 2."""
+    counters = add(LabelCounters(n_labels, 1), 0, 2)
+    counters._dense *= n_rows
+    counters._rows *= n_rows
+    return counters
+
+
+def test_counters_widen_at_the_row_that_32_bits_cannot_count():
+    counters = add(full(MOST_ROWS - 1), 0, 2)
+    assert (counters.table().counts.dtype, counters.table().rows) == (np.int32, MOST_ROWS)
+    for n_rows in (1 << 31, (1 << 31) + 1):
+        table = add(counters, 0, 2).table()
+        assert (table.counts.tolist(), table.rows) == ([[n_rows] * 3, [0] * 3, [n_rows] * 3], n_rows)
+    counters = full(MOST_ROWS)
+    counters.add_ranked(of_labels(0, 2), np.array([[2, 1]]), np.array([2]), np.array([2]), NO_WEIGHTS)
+    assert counters.table().counts.tolist() == [[1 << 31, MOST_ROWS, MOST_ROWS], [0, 1, 0], [1 << 31] * 3]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [(MOST_ROWS - 1, 1), (1 << 30, 1 << 30), (MOST_ROWS, 1), (1, MOST_ROWS), (MOST_ROWS, MOST_ROWS)],
+)
+@pytest.mark.parametrize("by_id", [False, True])
+def test_counters_that_together_exceed_32_bits_merge(monkeypatch, left, right, by_id):
+    if by_id:  # totals are kept by id where few of many labels have a count
+        monkeypatch.setattr(label_counts, "COMPACT_ABOVE", 1)
+        monkeypatch.setattr(label_counts, "COMPACT_SHARE", 1)
+    assert bool(full(left).table().ids.size) == by_id
+    merged = full(left).merge(full(right))
+    assert by_id or merged.table().counts.dtype == (np.int32 if left + right <= MOST_ROWS else np.int64)
+    arrays = add(merged, 0, 2).arrays()
+    assert (arrays["ids"].tolist(), arrays["counts"].tolist()) == ([0, 2], [[left + right + 1] * 3] * 2)
+    assert arrays["rows"].tolist() == [left + right + 1]
+
+
+def test_a_high_label_of_a_state_needs_no_room_for_those_below_it():
+    counters, high = LabelCounters(1 << 27, 1), 10**8
+    tracemalloc.start()
+    try:
+        counters.fill({"ids": np.array([high]), "counts": np.ones((1, 3), dtype=np.int64), "rows": np.array([1])})
+        assert tracemalloc.get_traced_memory()[1] < high // 10
+    finally:
+        tracemalloc.stop()
+    assert counters.arrays()["ids"].tolist() == [high]
+
+
+@pytest.mark.parametrize("limit", [1 << 27, 5])
+def test_counters_that_were_merged_share_no_array_with_those_before(monkeypatch, limit):
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
+    for other in (LabelCounters(9, 1), full(1, 9)):
+        one = full(3, 9)
+        before = one.arrays(), other.arrays()
+        for merged in (one.merge(other), other.merge(one)):
+            assert add(merged, 1, 7).arrays()["ids"].tolist() == [0, 1, 2, 7]
+        for old, new in zip(before, (one.arrays(), other.arrays()), strict=True):
+            assert all(np.array_equal(old[name], new[name]) for name in old)
+
+
+@pytest.mark.parametrize(("labels", "ids"), [([3_000_000], []), ([7, 9_000_000], [7, 9_000_000])])
+def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels, ids):
+    table = add(LabelCounters(UNKNOWN, 1), *labels).table()
+    assert table.ids.tolist() == ids
+    assert len(table.counts) == (len(ids) or labels[-1] + 1)
+    assert table.counts[-len(labels) :].tolist() == [[1, 1, 1]] * len(labels)
+
+
+def test_weights_beyond_the_room_of_counters_are_refused():
+    counters = LabelCounters(5, 1, weighted=True)
+    counters._rows = 3 << 60
+    with pytest.raises(DataError, match="sample weights sum to more than"):
+        counters.merge(counters)
+
+
+def random_rows(rng, spread=1):
+    """Return truth and scores of 60 rows as CSR, of labels that are multiples of `spread`."""
+    truth = (rng.random((60, 40)) < rng.random(40) * 0.2).astype(int)
+    scores = np.round(rng.normal(size=truth.shape) + truth, 1) * (rng.random(truth.shape) < 0.5)
+    truth[:, 0], truth[:, 1], scores[:, 2], truth[:5], scores[3:8] = 0, 1, 0, 0, 0
+    pair = sp.csr_matrix(truth), sp.csr_matrix(scores)
+    return [sp.csr_matrix((each.data, each.indices * spread, each.indptr), shape=(60, 40 * spread)) for each in pair]
+
+
+def counted(truth, scores, weights=None, cutoffs=(1, 3)):
+    """Count rows given as CSR, the first labels ranked as they stand."""
+    counters = LabelCounters(UNKNOWN, len(cutoffs), weighted=weights is not None)
+    depth, n_ranked = 40, np.diff(scores.indptr).astype(np.int64)
+    ranked = np.zeros((truth.shape[0], depth), dtype=np.int64)
+    for row, n in enumerate(n_ranked):
+        ranked[row, :n] = scores.indices[scores.indptr[row] :][:n]
+    true = Rows(truth.indptr.astype(np.int64), truth.indices.astype(np.int64), truth.data.astype(float))
+    counters.add_ranked(true, ranked, n_ranked, np.array(cutoffs), NO_WEIGHTS if weights is None else weights)
+    return counters
+
+
+OF_LABELS = [
+    *("macroP", "macroR(over=truth)", "macroF1(beta=2,over=seen,zero=skip)", "macroJaccard(zero=1)"),
+    *("weightedP", "weightedF1", "coverage", "coverage(over=ideal)", "microP", "microR", "microF1"),
+    *(f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES),
+    *("MCC", "MCC(average=macro)", "balanced_accuracy", "balanced_accuracy(average=macro)", "FPR(average=macro)"),
+    *("hamming_loss", "accuracy", "confusion", "macroR(over=train)"),
+    *(f"{name}({option})@{k}" for name in ("macroP", "macroBA") for k in (1, 3, 4) for option in
+      ("zero=0", "zero=1", "zero=skip", *(f"over={over}" for over in OVER))),
+    *(f"{name}@{k}" for name in ("weightedR", "weightedF1(zero=skip)", "coverage(over=ideal)") for k in (1, 4)),
+    *("coverage(of=recommended)@3", "coverage(of=recommended,over=all)@3"),
+]  # fmt: skip
+any_weights = pytest.mark.parametrize("weighted", [False, True])
+any_limit = pytest.mark.parametrize("limit", [1 << 27, 16])
+
+
+@any_weights
+@any_limit
+@pytest.mark.parametrize("share", [label_counts.COMPACT_SHARE, 1])
+def test_totals_of_shards_add_up_in_any_order_in_arrays_and_by_ids(rng, monkeypatch, limit, share, weighted):
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
+    monkeypatch.setattr(label_counts, "COMPACT_SHARE", share)
+
+    def empty(is_weighted=weighted):
+        return LabelCounters(UNKNOWN, 2, weighted=is_weighted)
+
+    def by_ids(counters):
+        """Return the same counts, of which none is in the array."""
+        copied = empty()
+        copied.fill(counters.arrays())
+        return copied
+
+    truth, scores = random_rows(rng)
+    weights = rng.random(60) if weighted else None
+    whole = counted(truth, scores, weights)
+    rows = [slice(0, 11), slice(11, 12), slice(12, 60)]
+    parts = [counted(truth[part], scores[part], None if weights is None else weights[part]) for part in rows]
+    for which in range(8):
+        a, b, c = (by_ids(part) if which >> i & 1 else part for i, part in enumerate(parts))
+        for sums in (a.merge(b).merge(c), a.merge(c.merge(b)), empty().merge(a.merge(b)).merge(c.merge(empty()))):
+            assert same(sums, whole)
+            assert sums.table().bits == whole.table().bits
+    with pytest.raises(DataError, match="with and without sample weights"):
+        a.merge(empty(not weighted))
+
+
+FEW_AT_ONCE = [{"label_means.COUNTS_AT_ONCE": 0, "label_means.FEWEST_LABELS": n} for n in (1, 7)]
+BY_ID = {"label_counts.COMPACT_ABOVE": 5, "label_counts.CHUNK": 100}
+
+
+@any_weights
+@any_limit
+@pytest.mark.parametrize(("spread", "changes"), [(1, FEW_AT_ONCE), (31, [BY_ID])], ids=["few at once", "by id"])
+def test_how_counts_of_labels_are_kept_and_read_has_no_effect(rng, monkeypatch, spread, changes, limit, weighted):
+    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
+    rows, counts = random_rows(rng, spread), np.arange(40 * spread) % 7
+    given = {"metrics": OF_LABELS, "threshold": 0.0, "by_frequency": 3, "counts": counts, "n_train": 900}
+    given["sample_weight"] = rng.random(60) if weighted else None
+    with monkeypatch.context() as usual:
+        usual.setattr(label_counts, "DENSE_IDS", 1 << 27)
+        expected = xmceval.score(*rows, **given)
+    for change in changes:
+        for place, size in change.items():
+            monkeypatch.setattr(f"xmceval.scoring.tasks.{place}", size)
+        found = xmceval.score(*rows, **given)
+        assert found.estimates == expected.estimates
+        assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
+    if spread > 1:
+        table = counted(*rows).table()
+        assert table.ids.size == len(table.counts) > 0
+        assert table.counts.any(axis=1).all()
+        assert not (table.ids % spread).any()

@@ -4,12 +4,14 @@ import pickle
 from dataclasses import replace
 
 import pytest
+from judge import naive_labels
 from support.measures import names_of
 
 from xmceval import METRICS, UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import Norm
 from xmceval.metrics.names import parse
+from xmceval.metrics.rates import RATES
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import KINDS, compile_program
 from xmceval.scoring.options import Options
@@ -103,3 +105,7 @@ def test_columns_are_in_the_order_of_tasks_and_known_by_measure():
     assert [*program.columns] == [each for each in program.measures if each.name.partition("@")[0] != "macroF1"]
     assert sorted(program.columns, key=program.columns.get) == program.row_measures
     assert len(program.columns) == sum(len(task.measures) for task in program.row_tasks) == 7
+
+
+def test_every_rate_has_a_judge():
+    assert set(RATES) == naive_labels.RATES

@@ -134,7 +134,14 @@ def test_the_command_for_decimal_commas_leaves_other_commas(form):
 
 
 def test_a_header_is_distinguished_from_a_row():
-    assert len(rows_in(write("t.txt", "0,1,2 0:1\n1 1:1\n"), "truth")) == 2
+    for text, labels in {
+        "0,1,2 0:1\n1 1:1\n": [[0, 1, 2], [1]],
+        "0,1,2\n1 1:0.5\n2 0:1\n": [[0, 1, 2], [1], [2]],  # three numbers with commas are no header
+        "3,9\n1,2\n4\n5,0\n": [[3, 9], [1, 2], [4], [0, 5]],  # nor are two, though three rows follow below 9
+        "3 9\n1,2\n4\n5,0\n": [[1, 2], [4], [0, 5]],
+        "# 3,9\n1,2\n4\n5,0\n": [[1, 2], [4], [0, 5]],
+    }.items():
+        assert [[label for label, _ in row] for row in rows_in(write("t.txt", text), "truth")] == labels
     assert xmceval.score(write("x", "3 1 2\n0\n"), write("y", "1 0\n0\n"), k=1, metrics=["P"])["P@1"] == 1
 
 

@@ -126,8 +126,15 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
         for each in cut(block.mapped(halve).mapped(drop_all).limited(0), sizes):
             assert rows_of(each) == [[]] * each.n_rows
             assert type(each.rows(Scratch())) is Rows
-            assert each.select(Rows(*each.rows(Scratch())), Scratch()) is None
     assert seen[:2] == ["halve", "drop"]
+
+
+def test_the_best_labels_are_selected_only_of_rows_that_nothing_changes_or_limits():
+    truth = Rows(np.zeros(N_ROWS + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    [block] = as_scores(SCORES).selecting(2).blocks()
+    assert block.select(truth, Scratch()) is not None
+    assert block.mapped(lambda *_: None).select(truth, Scratch()) is None
+    assert block.limited(9).select(truth, Scratch()) is None
 
 
 def names_file():

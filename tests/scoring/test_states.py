@@ -51,6 +51,22 @@ def test_states_are_added_where_only_the_last_bits_of_propensities_differ():
     assert finish_state(merged).figures == finish_state(first.merge(second)).figures
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "share"),
+    [([1e-3, 1e-3], [1e-10, 1.0], "1e-10"), ([1.0, 0.5], [1e-10, 0.5], "1e-10"), ([0, 0], [1.0, 0.5], None)],
+)
+def test_weights_of_merged_states_are_compared_with_the_largest_of_all(first, second, share):
+    for both in ((first, second), (second, first)):
+        evaluators = [xmceval.Evaluator(metrics="P", k=1, max_weight=1.0, n_labels=2) for _ in both]
+        for i, (evaluator, weights) in enumerate(zip(evaluators, both, strict=True)):
+            evaluator.update(np.eye(2), np.eye(2), np.array(weights))
+            evaluator.save(f"{i}.state")
+        merged = evaluators[0].merge(evaluators[1])
+        for result in (merged.result(), xmceval.merge(["0.state", "1.state"])):
+            named = [doubt for doubt in result.doubts if f"the smallest weight is {share} of the largest" in doubt]
+            assert (len(named), len(result.doubts)) == (share is not None,) * 2
+
+
 def test_names_rows_warnings_and_removed_entries_of_both_are_kept_each_once():
     one = make_state("a", slice(4), warnings=("b", "a"), inputs=("b", "a"), removed=(5, 20))
     names = {"truth": ("t2",), "scores": ("p2",), "systems": ("p2",)}

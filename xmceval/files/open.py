@@ -31,7 +31,7 @@ from xmceval.files.ranking.queries import (
     line_file,
 )
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
-from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_graded_features, refuse_headerless
+from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_headerless
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, NO_PREDICTION
 from xmceval.files.text.source import BLANK, LINES_LOOKED_AT, TextLayout, find_rows, open_text
 
@@ -39,11 +39,8 @@ if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
 
 Reading: TypeAlias = Callable[[Head, Request], "Opened | None"]  # opens a file that has evidence of its format
-
 ROLES: tuple[Role, Role] = ("truth", "scores")
-
 LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
-
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 REFUSED = {  # signatures of unsupported files, with their kind and a hint
@@ -186,7 +183,6 @@ def _open_text(head: Head, request: Request) -> Opened:
         if opened is not None:
             return opened
     refuse_foreign(head, request)
-    refuse_graded_features(head, request)
     if _may_have_header(head):
         from xmceval.files.tables.open import refuse_header
 
@@ -224,7 +220,7 @@ def _open_qrels(head: Head, request: Request) -> Opened | None:
     graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
     if request.are_scores or not len(usual) == len(rows) > 1:
-        if not rows or (request.names is not None and request.names.has_all(rows[0])):
+        if not rows or request.are_names(rows[0]):
             return None
         certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
         certain += sum(

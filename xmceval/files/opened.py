@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from xmceval.files.tables.by_row import ByRow
 
 Role = Literal["truth", "scores"]
-
 TRUTH, SCORES = "truth", "predictions"
 BOTH = (TRUTH, SCORES)
 
@@ -80,7 +79,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 )
 
 HEAD_BYTES = 1 << 20
-
 MOST_LINES, MOST_BYTES = 1000, 1 << 16  # limits of the head that is split into words
 
 
@@ -114,6 +112,10 @@ class Request:
     def are_scores(self) -> bool:
         """Whether to open it as predictions."""
         return self.role == "scores"
+
+    def are_names(self, words: Sequence[bytes]) -> bool:
+        """Return whether all words are known names of labels."""
+        return self.names is not None and self.names.has_all(words)
 
 
 class HeadRow(NamedTuple):

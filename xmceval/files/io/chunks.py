@@ -17,12 +17,8 @@ from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import open_bytes, read_into
 
 CHUNK_BYTES = 3 << 20  # smaller means more Python steps, larger more memory
-
 PADDING = 64  # bytes that kernels may read beyond the end of a chunk
-
-
 MIB = 1 << 20
-
 NEWLINE = 0x0A
 
 
@@ -127,9 +123,7 @@ def count_lines(path: Path, n_bytes: int | None = None) -> int:
 
 
 NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-
 _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
-
 PERCENT, COMMA = rb"[-+]?\d+(?:[.,]\d+)?%", rb"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 
 # Commands that replace decimal commas by points and keep other commas, such as between columns; JSON loses its

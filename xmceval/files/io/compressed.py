@@ -12,14 +12,9 @@ from typing import Any, BinaryIO
 from xmceval.errors import missing_package
 
 READ_BYTES = 1 << 15  # compressed bytes at a time
-
 OUTPUT_BYTES = 1 << 17  # decompressed bytes at a time, if the decompressor has a limit
-
 ZSTD_READ_BYTES = 1 << 11  # zstandard has no limit: four bytes may expand to 128 KiB
-
-
 LARGEST_WINDOW = 1 << 27  # bytes that zstandard may allocate
-
 LARGEST_DICTIONARY = 1 << 28  # bytes that xz may allocate
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from xmceval.files.io.remote import RemoteFile
 
 MAX_LINE = 128  # default limit for a line, in MiB: twice a row with all labels of the largest public sets
-
 _Local = type(Path())
 
 # A single letter before a colon is a Windows drive. Chains such as simplecache::s3://bucket/name begin with
@@ -155,7 +154,6 @@ def split_ending(name: str) -> tuple[str, str]:
 
 
 WEB = frozenset({"http", "https"})
-
 _IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^\s'\"<>]+")
 
 

@@ -33,7 +33,6 @@ TAGS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "last_modifi
 # Names of errors from packages that are not imported here.
 _NOWHERE = re.compile("gaierror|refused|connectordns|endpointconnection|connectorerror|nameresolution")
 _DENIED = re.compile("permission|credential|refresherror|forbidden|accessdenied|authentication")
-
 _copies: dict[Hashable, Copy] = {}
 _lock = threading.Lock()
 

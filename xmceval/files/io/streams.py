@@ -37,14 +37,12 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
 
 STDIN = Path("-")
 BYTES_LOOKED_AT = 1 << 10
-
 TEMPORARY: set[Path] = set()  # incomplete outputs, and folders with a copy of an input
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=TEMPORARY.clear)
 
 _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 _PIECE = 1 << 20
-
 _copies: dict[Hashable, Copy] = {}  # copies of pipes
 _are_kept = ContextVar("are_kept", default=False)  # whether a nested call reuses the copies
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from xmceval.files.text.words import Words
 
 Int32 = NDArray[np.int32]
-
 BYTES_WITH_RANKS = 1 << 16  # bytes of a file in which ranks are compared with scores
 
 

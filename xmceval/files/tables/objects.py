@@ -26,7 +26,6 @@ _HINTS = (  # two attributes of an object that is not a table, and how to make o
 )
 
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # beginnings of column types in lower case
-
 LOOKED_AT = 100  # cells to check in a column of objects
 
 

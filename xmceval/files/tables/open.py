@@ -54,7 +54,6 @@ from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
 
 RANKS_LOOKED_AT = 1 << 15  # lines
-
 _ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as on Kaggle
 
 
@@ -154,7 +153,7 @@ def find_header(head: Head, request: Request) -> HeaderLine | None:
     """Return the header of a CSV or TSV file with known names; None for other text."""
     for header in _read_headers(head):
         names = header.names
-        if request.names is not None and all(names[1:]) and request.names.has_all([name.encode() for name in names]):
+        if all(names[1:]) and request.are_names([name.encode() for name in names]):
             return None
         if are_known(names) and all(names[1:]) and not any(name[:1].isdigit() for name in names):
             return header
@@ -179,7 +178,7 @@ def refuse_header(head: Head, request: Request) -> None:
     for _, _, names, delimiter in _read_headers(head):
         if not all(names[1:]):
             continue
-        if request.names is not None and request.names.has_all([name.encode() for name in names]):
+        if request.are_names([name.encode() for name in names]):
             return
         _refuse_wide_text(head.path, number, names, below, delimiter)
         if any(name[:1].isdigit() for name in names):

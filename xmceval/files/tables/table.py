@@ -33,7 +33,6 @@ LONGEST_NAME = 1 << 16  # bytes
 BLOCK_BYTES = 1 << 22  # bytes of CSV to parse at a time, and limit for a line
 LOOKED_AT = 1000  # lines to search for numbers
 DELIMITERS = {b",": "commas", b"\t": "tabs", b";": "semicolons"}
-
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|TRUE|[Ff]alse|FALSE")
 
 

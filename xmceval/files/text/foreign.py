@@ -1,4 +1,7 @@
-"""Refuse text in formats of other programs, with the line of Python or of a shell that converts it."""
+"""Refuse text in formats of other programs, with a line that converts it, and text that only looks like rows of labels.
+
+Such are grades before features, matrices, and tables without a header.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,27 @@ from xmceval.files.io.streams import quote
 from xmceval.files.opened import MOST_LINES, Head, Request
 from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
+WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
+SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
+RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
+LEAST_COUNTED = 3  # lines whose first words count up, which is rare for labels
+_SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
+_DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
+_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
+_FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
+_GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
+_ODD = PERCENT + b"|" + COMMA
+
+# A score with a percent sign or decimal comma, by kind of text.
+_IN_PAIRS = re.compile(rb"\A[^#]*?[ \t]*\d+:(%b)(?=[ \t\r]|\Z)" % _ODD)
+_IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
+_ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
+_IN_FASTTEXT = re.compile(rb"\A[ \t]*__label__\S+[ \t]+(%b)(?=[ \t\r]|\Z)" % _ODD)
+_IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
+_NAMES = "row, label and score or user, item and rating"
+
+_CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
+_NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 _MODULES = re.compile(r"\b(?:ast|csv|json|numpy|pandas|re|scipy\.[a-z]+|skmultilearn\.dataset)(?=\.)")
 
 # How a value is written to a new file by a line of Python.
@@ -94,14 +118,17 @@ FOREIGN = (
     ),
 )
 
-_CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
-
-_NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")
-
 
 def refuse_foreign(head: Head, request: Request) -> None:
     """Refuse text in a format that is known from its first lines, unless its first line has names of labels."""
-    if not head.rows or (request.names is not None and request.names.has_all(head.rows[0].words)):
+    if not head.rows:
+        return
+    if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
+        raise DataError(
+            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost have them beside their data; expected "
+            f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
+        )
+    if request.are_names(head.rows[0].words):
         return
     for foreign in FOREIGN:
         if foreign.matches(head):
@@ -110,6 +137,7 @@ def refuse_foreign(head: Head, request: Request) -> None:
             raise DataError(f"{head.path}: {foreign.what}; expected rows or a table (hint: {hint})")
     _refuse_cells(head)
     _refuse_scored_names(head, request)
+    _refuse_graded_features(head)
 
 
 def _convert(path: Path, code: str, write: str) -> str:
@@ -166,70 +194,27 @@ def _refuse_scored_names(head: Head, request: Request) -> None:
     )
 
 
-WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
-
-SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
-
-RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
-
-LEAST_COUNTED = 3  # lines whose first words count up, which is rare for labels
-
-_SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
-
-_DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
-
-_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
-
-_FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
-
-_GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
-
-_ODD = PERCENT + b"|" + COMMA
-
-# A score with a percent sign or decimal comma, by kind of text.
-_IN_PAIRS = re.compile(rb"\A[^#]*?[ \t]*\d+:(%b)(?=[ \t\r]|\Z)" % _ODD)
-_IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
-_ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
-_IN_FASTTEXT = re.compile(rb"\A[ \t]*__label__\S+[ \t]+(%b)(?=[ \t\r]|\Z)" % _ODD)
-_IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
-
-_NAMES = "row, label and score or user, item and rating"
-
-
-def refuse_graded_features(head: Head, request: Request) -> None:
+def _refuse_graded_features(head: Head) -> None:
     """Refuse lines of a grade and features, as in SVMlight, LETOR and LightGBM files, which have no labels.
 
     A grade is recognised by a ``qid:``, a sign or a fraction; whole numbers are grades if there is no header
     and every line has a single one from 0 to 4.
     """
     rows = [row.words for row in head.rows]
-    if not rows:
-        return
-    if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
-        raise DataError(
-            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost have them beside their data; expected "
-            f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
-        )
-    if request.names is not None and request.names.has_all(rows[0]):
-        return
-    have_queries = 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows)
     first = next((row for row in head.rows if len(row.words) > 1 and _GRADED.match(row.words[1])), None)
-    if first is not None and (have_queries or _have_grades(head, rows)):
+    if first is None:
+        return
+    have_grades = all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows)
+    if have_grades and all(row[0].isdigit() for row in rows):
+        has_header = any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])
+        are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
+        have_grades = are_small and not has_header
+    if have_grades or 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows):
         raise DataError(
             f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
             f"files: {quote(first.text)} (hint: {RECIPE}; labels before features need a first line 'points features "
             "labels')"
         )
-
-
-def _have_grades(head: Head, rows: Sequence[list[bytes]]) -> bool:
-    """Return whether all lines have one number before features that is unlikely to be a label."""
-    if not all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows):
-        return False
-    if any(not row[0].isdigit() for row in rows):
-        return True
-    are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
-    return are_small and not any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])  # a header?
 
 
 def refuse_headerless(head: Head, request: Request) -> None:
@@ -247,7 +232,7 @@ def refuse_headerless(head: Head, request: Request) -> None:
         )
     if len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return
-    if request.names is not None and request.names.has_all(rows[0]):
+    if request.are_names(rows[0]):
         return
     if _are_cells(rows):
         raise DataError(

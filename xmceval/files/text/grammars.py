@@ -18,15 +18,10 @@ from xmceval.files.sidecars.label_names import Names, parse_label, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch, SortedRows, StoredRows
 
 FASTTEXT_PREFIX = b"__label__"
-
 NO_PREDICTION = b"n/a"  # fastText's line for a text without known words
-
 _FASTTEXT_PAIRS = "expected pairs of __label__name and score"
-
-
 _ROW_WITHOUT_COMMENT = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
 _ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
-
 NEWLINE = 0x0A
 
 

@@ -21,17 +21,11 @@ from xmceval.files.text.grammars import GRAMMARS, TextRows, count_rows
 from xmceval.rows.block import Block
 
 LINES_LOOKED_AT = 1000  # lines to search for marks of a format
-
 WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish names from ids
-
 _FEATURE = re.compile(rb"\d+:")
-
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
-
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
-
 _TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
-
 _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 
 # The kinds of rows, with patterns of their beginning: the first pattern that matches is the kind of a row. The

@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 from xmceval.rows.block import Int64, read_only
 
 Int32 = NDArray[np.int32]
-
 FEWEST_SLOTS = 1 << 10
-
 LONG = 256  # bytes, a multiple of 8; few words are longer
-
 PADDING = 8  # bytes beyond the end of text that kernels may read
 
 

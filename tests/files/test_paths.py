@@ -9,7 +9,8 @@ import pytest
 
 import xmceval
 from xmceval import DataError
-from xmceval.files.io.paths import RemotePath, as_input, redacted, to_path
+from xmceval.files.io.addresses import redacted
+from xmceval.files.io.paths import RemotePath, as_input, to_path
 
 SHOWN = {
     "s3://bucket/d/p.txt": "s3://bucket/d/p.txt",

@@ -31,7 +31,7 @@ from support.webserver import Server
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.files.io import remote
+from xmceval.files.io import remote, streams
 from xmceval.files.io.paths import as_input
 from xmceval.files.shards import check_files, find_shards
 from xmceval.rows.progress import measure_progress
@@ -148,7 +148,7 @@ def test_servers_that_tell_little_or_are_slow_are_read_to_the_end(server, local,
 
 def test_a_file_is_fetched_once(server, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(remote, "_copies", {})
+    monkeypatch.setattr(streams, "_fetched", {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = xmceval.score(server.url("truth.txt"), server.url("stored.npz"), train=server.url("truth.txt"), **HOW)
@@ -156,7 +156,7 @@ def test_a_file_is_fetched_once(server, tmp_path, monkeypatch):
     for name in ("truth.txt", "stored.npz"):
         assert [what for what in server.requests if what[:2] == ("GET", name)] == [("GET", name, None)]
     assert len(list(tmp_path.iterdir())) == 2, "the last copies are kept"
-    remote._copies.clear()
+    streams._fetched.clear()
     gc.collect()
     assert not list(tmp_path.iterdir())
 

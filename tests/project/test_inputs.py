@@ -16,8 +16,8 @@ from support.files import open_scores, write
 from support.recipes import GUIDES, find_code, run, split_parts
 
 import xmceval
+from xmceval.files.formats import FORMATS
 from xmceval.files.open import READINGS, open_truth
-from xmceval.files.opened import FORMATS
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.files.tables.columns import NAMES
 from xmceval.files.text.grammars import GRAMMARS

@@ -10,7 +10,7 @@ import pytest
 
 import xmceval
 from xmceval import METRICS
-from xmceval.files.opened import FORMATS
+from xmceval.files.formats import FORMATS
 from xmceval.metrics.names import ALIASES
 from xmceval.report.metric_list import display_name
 

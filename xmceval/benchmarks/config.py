@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from xmceval.errors import DataError, XmcevalError
-from xmceval.files.io.paths import redacted, shown, to_path
+from xmceval.files.io.addresses import redacted, shown
+from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.shards import find_beside
 

@@ -15,7 +15,7 @@ import click
 
 from xmceval.cli.options import GUIDES
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
-from xmceval.files.io.paths import redacted
+from xmceval.files.io.addresses import redacted
 
 # Commands by section of the help, and where they live: loaded when used, so that help costs little.
 SECTIONS = {

@@ -20,10 +20,11 @@ from scipy import sparse
 
 from xmceval.conversion.read import collect_rows, open_rows
 from xmceval.errors import DataError, UsageError, argument, missing_package
+from xmceval.files.formats import BOTH
 from xmceval.files.io.paths import MAX_LINE, RemotePath, to_path
 from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.io.write import open_output
-from xmceval.files.opened import BOTH, Role
+from xmceval.files.opened import Role
 from xmceval.rows.progress import phase
 
 CELLS = 1 << 18  # entries, or cells of a dense array, to write at once

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
+from xmceval.files.formats import BOTH
 from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.io.streams import renew_pipes
 from xmceval.files.open import check_kind, open_either
-from xmceval.files.opened import BOTH, Opened, Role
+from xmceval.files.opened import Opened, Role
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth

@@ -1,22 +1,22 @@
-"""The table FORMATS of all readable formats, and what readers take and return: requests, heads, opened inputs."""
+"""What readers take and return: requests, heads of files, and opened inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from xmceval.errors import UsageError
+from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.rows.block import Source
+from xmceval.rows.block import Int64, Source
 from xmceval.rows.matrices.frames import IdColumn
 from xmceval.rows.matrices.source import find_matrices
 from xmceval.rows.matrices.storage import Csr
@@ -26,58 +26,10 @@ from xmceval.rows.repairs import RepairedSource
 if TYPE_CHECKING:
     from xmceval.files.ranking.queries import Documents, Judgments
     from xmceval.files.sidecars.label_names import Names
-    from xmceval.files.tables.by_row import ByRow
+    from xmceval.files.tables.columns import Columns
+    from xmceval.files.tables.table import Table
 
 Role = Literal["truth", "scores"]
-TRUTH, SCORES = "truth", "predictions"
-BOTH = (TRUTH, SCORES)
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of files."""
-
-    name: str  # in options and messages
-    title: str  # begins the description of such a file
-    holds: tuple[str, ...]  # the roles that such files have
-    evidence: str = ""  # how to recognise it in text, if no format above it matches
-
-
-IN_MEMORY = Format("memory", "matrix in memory", BOTH)
-
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        form.name: form
-        for form in (
-            # Text: READINGS tries them in this order, and KINDS tries those of rows.
-            Format("run", "TREC run", (SCORES,), "most lines are of query, Q0, document, rank and score"),
-            Format("beir", "BEIR", BOTH, "the first line is query-id, corpus-id and score, between tabs"),
-            Format("qrels", "TREC qrels", (TRUTH,), "most lines are of query, 0, document and grade"),
-            Format("json-queries", "JSON by query and document", BOTH, "an object of objects, or lines of query_id"),
-            Format("csv", "table with a header line", BOTH, "the first line has known names of columns"),
-            Format("short-run", "run without a header", (SCORES,), "query, document and number, beside truth by query"),
-            Format("json", "JSON lines", BOTH, "the first line begins with { or ["),
-            Format("fasttext-lists", "lists of __label__name", BOTH, "all words begin with __label__"),
-            Format("fasttext", "rows of __label__name", BOTH, "some words begin with __label__"),
-            Format("pairs", "rows of idx:value", BOTH, "a row begins with a number and a colon"),
-            Format("labels", "rows of label,label feature:value", (TRUTH,), "a row begins with ids before a feature"),
-            Format("scored", "rows of tab-separated 'label score'", (SCORES,), "a row has pairs of an id and a number"),
-            Format("ids", "lists of label ids", BOTH, "rows have only whole numbers"),
-            Format("names", "lists of label names", BOTH, "any other words, with --labels"),
-            Format("tabbed-names", "tab-separated lists of label names", BOTH, "the same between tabs"),
-            Format("comma-names", "lists of label names between commas", BOTH, "numbers that are names in --labels"),
-            Format("parquet", "Parquet", BOTH),
-            Format("arrow", "Arrow", BOTH),
-            Format("frame", "table", BOTH),
-            Format("npz", "npz, scipy.sparse", BOTH),
-            Format("npz-arrays", "npz arrays", (SCORES,)),
-            Format("npy-pair", "npy pair", (SCORES,)),
-            Format("npy-ranked", "npy, ranked", (SCORES,)),
-            Format("npy", "npy, dense", BOTH),
-        )
-    }
-)
-
 HEAD_BYTES = 1 << 20
 MOST_LINES, MOST_BYTES = 1000, 1 << 16  # limits of the head that is split into words
 
@@ -177,6 +129,19 @@ class Head:
                     words = list(takewhile(lambda word: not word.startswith(b"#"), fields))
                 rows.append(HeadRow(number, text, fields, words))
         return rows
+
+
+@dataclass(frozen=True)
+class ByRow:
+    """What tables that are opened later need to know about an opened table by row."""
+
+    table: Table
+    columns: Columns
+    runs: Int64  # int64 [n_runs, 2]; the rows that occur, as half-open ranges
+    labels: Documents | None = None  # how labels that are text are numbered
+    # Arrow arrays of the columns that may name rows, kept for tables in memory that can be read only once
+    held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    parts: Sequence[ByRow] = ()  # the shards, if there are several
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from xmceval.errors import DataError, counted, escaped, listed
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.io.streams import kept_pipes
 from xmceval.files.open import check_kind
-from xmceval.files.opened import FORMATS, Role
+from xmceval.files.opened import Role
 from xmceval.files.shards import check_files
 from xmceval.files.sidecars.label_names import read_names
 from xmceval.inspection.file import FileInspection, inspect_file

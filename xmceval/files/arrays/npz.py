@@ -15,8 +15,9 @@ import numpy as np
 from xmceval.errors import DataError, counted, listed, names_flags
 from xmceval.files.arrays.npy import ArrayFile, open_archive
 from xmceval.files.arrays.pairs import can_start, open_lists
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
-from xmceval.files.opened import FORMATS, Opened, Request
+from xmceval.files.opened import Opened, Request
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr, csc_to_csr, early_end_error, indptr_error
 from xmceval.rows.matrices.storage import Csr, FilePieces

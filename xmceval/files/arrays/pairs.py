@@ -15,8 +15,9 @@ import numpy as np
 
 from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.npy import ArrayFile, Header
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import describe_missing, find_pair
-from xmceval.files.opened import FORMATS, Format, Opened, Request
+from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.label_names import Names, unknown_name
 from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense

@@ -1,16 +1,13 @@
-"""Find remote files with fsspec, download inputs to temporary files, and upload outputs.
+"""Find remote files with fsspec, download inputs, and upload outputs.
 
-A file is fetched once and completely, so its store need not support byte ranges or know the size. The last
-copies are kept until the process ends, for tasks that read the same file, and reused while the store reports
-the same tags and times.
+A file is fetched once and completely, so its store need not support byte ranges or know the size.
 """
 
 from __future__ import annotations
 
 import errno
 import re
-import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from operator import attrgetter
@@ -19,12 +16,10 @@ from secrets import token_hex
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.io.paths import WEB, redacted, shown
-from xmceval.files.io.streams import Copy
+from xmceval.files.io.addresses import WEB, redacted, shown
 from xmceval.rows.progress import watch_work
 
 PATIENCE = 10.0  # seconds to wait for a web server
-KEPT = 4  # copies
 
 # Stores in which a file appears only after a complete upload; in others it is renamed afterwards.
 ATOMIC = WEB | {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci"}
@@ -33,8 +28,6 @@ TAGS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "last_modifi
 # Names of errors from packages that are not imported here.
 _NOWHERE = re.compile("gaierror|refused|connectordns|endpointconnection|connectorerror|nameresolution")
 _DENIED = re.compile("permission|credential|refresherror|forbidden|accessdenied|authentication")
-_copies: dict[Hashable, Copy] = {}
-_lock = threading.Lock()
 
 
 class MissingError(DataError):
@@ -43,6 +36,8 @@ class MissingError(DataError):
 
 class RemoteFile:
     """A file on a store that fsspec knows."""
+
+    copy: Any = None  # a Copy with its bytes, once they were fetched
 
     def __init__(self, address: str) -> None:
         self.address, self.protocol = address, re.split("::|://", address, maxsplit=1)[0]
@@ -83,37 +78,28 @@ class RemoteFile:
         names = [name for name, info in infos.items() if info.get("type") != "directory"]
         return [name if "://" in name else f"{self.protocol}://{name}" for name in names]
 
-    @cached_property
-    def copy(self) -> Copy:
-        """A temporary file with the bytes."""
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What changes with the content of the file, as far as its store tells; empty if it does not."""
         if not self.info:
             raise MissingError(f"{shown(self.address)}: no such file")
         if self.info.get("type") == "directory":
             raise DataError(f"{shown(self.address)}: is a directory; expected a file")
         tags = [str(self.info[tag]) for tag in TAGS if self.info.get(tag)]
-        key = (self.address, self.info.get("size"), *tags)
-        with _lock:
-            copy = _copies.pop(key, None) or self._fetch()
-            if tags:
-                _copies[key] = copy
-            while len(_copies) > KEPT:
-                del _copies[next(iter(_copies))]
-        return copy
+        return (self.address, self.info.get("size"), *tags) if tags else ()
 
-    def _fetch(self) -> Copy:
-        """Copy the whole file."""
+    def fetch(self, path: Path) -> None:
+        """Copy the whole file to a local one."""
         from fsspec.callbacks import Callback
 
         name, size, callback = shown(self.address), self.info.get("size"), Callback()
-        copy = Copy(name)
         if size:
             watch_work(callback, name, size, attrgetter("value"))
         with self._explaining():
-            self.system.get_file(self.name, str(copy.path), callback=callback, **self._headers())
-        n_bytes = copy.path.stat().st_size
+            self.system.get_file(self.name, str(path), callback=callback, **self._headers())
+        n_bytes = path.stat().st_size
         if size is not None and n_bytes != size:
             raise DataError(f"{name}: its size is {size:,}, but {n_bytes:,} bytes came (hint: try again)")
-        return copy
 
     def put(self, file: Path) -> None:
         """Upload a finished file, which appears under its name only once it is complete."""

@@ -14,6 +14,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import threading
 import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -37,6 +38,7 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
 
 STDIN = Path("-")
 BYTES_LOOKED_AT = 1 << 10
+KEPT = 4  # copies of remote files
 TEMPORARY: set[Path] = set()  # incomplete outputs, and folders with a copy of an input
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=TEMPORARY.clear)
@@ -44,6 +46,8 @@ if hasattr(os, "register_at_fork"):
 _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 _PIECE = 1 << 20
 _copies: dict[Hashable, Copy] = {}  # copies of pipes
+_fetched: dict[Hashable, Copy] = {}  # the last copies of remote files, kept for tasks that read the same files
+_lock = threading.Lock()
 _are_kept = ContextVar("are_kept", default=False)  # whether a nested call reuses the copies
 
 
@@ -234,7 +238,9 @@ def _pieces(pipe: Path) -> Iterator[bytes]:
 def stored_at(path: Path) -> Path:
     """Return the file with the bytes of a path: for a pipe or a remote file its copy, made if needed."""
     if isinstance(path, RemotePath):
-        return path.remote.copy.path
+        with _lock:
+            path.remote.copy = copy = path.remote.copy or _fetch(path)
+        return Path(copy.path)
     key = pipe_key(path)
     if key is None:
         return path
@@ -247,6 +253,20 @@ def stored_at(path: Path) -> Path:
                 raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
         _copies[key] = copy
     return _copies[key].path
+
+
+def _fetch(path: RemotePath) -> Copy:
+    """Copy a remote file, unless a call before did, and its store reports the same tags and times."""
+    key = path.remote.key
+    copy = _fetched.pop(key, None)
+    if copy is None:
+        copy = Copy(str(path))
+        path.remote.fetch(copy.path)
+    if key:
+        _fetched[key] = copy
+    while len(_fetched) > KEPT:
+        del _fetched[next(iter(_fetched))]
+    return copy
 
 
 def open_stored(path: Path) -> BinaryIO:

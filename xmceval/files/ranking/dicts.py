@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, listed
+from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.files.opened import FORMATS
 from xmceval.files.ranking.queries import Lines, QuerySource
 from xmceval.files.tables.columns import are_known
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
@@ -85,7 +85,15 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
     """Read JSON with queries as keys of an object of objects, or with one query and its results per line."""
     if place == "lines":
         return records_of(_results(path), str(path), noun, path)
-    table = _load(path)
+    text = _text(path)
+    try:
+        table = dict(json.loads(text, object_pairs_hook=to_dict))
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{error.lineno}: expected JSON ({error.msg}: character {error.colno})") from None
+    except RepeatedKeyError as error:
+        raise DataError(f"{path}: {error}") from None
+    except (RecursionError, ValueError):
+        raise DataError(f"{path}: expected JSON without deep nesting and huge numbers") from None
     if META in table:
         found = {
             f"{subset}/{split}": scores
@@ -101,20 +109,6 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
         (scores,) = found.values()
         return records_of(dict(scores) if isinstance(scores, dict) else {"": scores}, str(path), noun, path)
     return replace(records_of(table, str(path), noun, path), may_be_frame=True)
-
-
-def _load(path: Path) -> dict[str, Any]:
-    """Load an object of objects; refuse a key that appears twice."""
-    text = _text(path)
-    try:
-        loaded = json.loads(text, object_pairs_hook=to_dict)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{error.lineno}: expected JSON ({error.msg}: character {error.colno})") from None
-    except RepeatedKeyError as error:
-        raise DataError(f"{path}: {error}") from None
-    except (RecursionError, ValueError):
-        raise DataError(f"{path}: expected JSON without deep nesting and huge numbers") from None
-    return dict(loaded)
 
 
 def _text(path: Path) -> str:

@@ -13,8 +13,9 @@ from itertools import islice, pairwise
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
+from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import BOTH, SCORES, Opened, Request
+from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import frame_code
 from xmceval.files.ranking.queries import (
     QRELS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, EntryNamer, break_ties, doubt_names
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
@@ -319,19 +319,6 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
             f"(hint: {as_names(by_row)})"
         )
     return n_rows
-
-
-@dataclass(frozen=True)
-class ByRow:
-    """What tables that are opened later need to know about an opened table by row."""
-
-    table: Table
-    columns: Columns
-    runs: Int64  # int64 [n_runs, 2]; the rows that occur, as half-open ranges
-    labels: Documents | None = None  # how labels that are text are numbered
-    # Arrow arrays of the columns that may name rows, kept for tables in memory that can be read only once
-    held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    parts: Sequence[ByRow] = ()  # the shards, if there are several
 
 
 def find_runs(rows: Int64) -> Int64:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, missing_package, names_flags
+from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Places, explain_decimal
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes, stored_at
-from xmceval.files.opened import FORMATS, Format
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import AnyArray, Int64
 from xmceval.rows.matrices.frames import is_frame

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, Doubt, argument, counted
+from xmceval.files.formats import FORMATS, SCORES, TRUTH
 from xmceval.files.io.chunks import LineChunks, count_lines, without_comment
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote
-from xmceval.files.opened import FORMATS, SCORES, TRUTH, Head, Opened, Request
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.sidecars.label_names import LARGEST_ID, Names
 from xmceval.files.text.grammars import GRAMMARS, TextRows, count_rows
 from xmceval.rows.block import Block

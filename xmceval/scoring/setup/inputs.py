@@ -64,7 +64,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH
 
 if TYPE_CHECKING:
-    from xmceval.files.tables.by_row import ByRow
+    from xmceval.files.opened import ByRow
     from xmceval.files.tables.table import Table
 
 Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # id columns, and the number of label columns

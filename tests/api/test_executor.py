@@ -38,8 +38,7 @@ OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
 
 
 @pytest.fixture(autouse=True)
-def _small_pieces(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def _small_pieces(monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 512)
     monkeypatch.setattr(executors, "MARK_BYTES", 700)
     monkeypatch.setattr(executors, "PART_BYTES", 4000)

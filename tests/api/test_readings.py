@@ -40,11 +40,6 @@ def y_score(rng, y_true):
     return (rng.random(y_true.shape) + y_true).astype(np.float32).astype(float)
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def values(result):
     return dict(result)
 

@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
+from support.sample import SAMPLE
 
 import xmceval
 
@@ -15,7 +15,6 @@ try:
 except ImportError:  # numpy 1
     from numpy.core import _multiarray_umath as umath
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 DISPATCHED = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__[name]]
 
 # A name of the C library's features that it does not know has no effect.
@@ -27,8 +26,12 @@ MACHINES = {
     "BLAS for Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
 }
 
-STATE = """
+SCRIPT = """
 import sys, numpy, xmceval
+
+path, sample, *folders = sys.argv[1:]
+
+# A state of many metrics.
 rng = numpy.random.default_rng(0)
 counts = 10**6 // numpy.arange(1, 5001)
 truth, scores = (rng.random((2, 40, 5000)) < 0.02).astype(float)
@@ -38,44 +41,9 @@ metrics = ["PSP", "PSnDCG", "PSDCG", "nDCG", "nDCG@all", "nDCG(gain=exp)@all", "
 metrics += ["nDCG(discount=letor)", "nDCG(discount=letor)@all", "DCG(discount=ln)", "DCG(discount=ln)@all"]
 evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 30], n_labels=5000, counts=counts, n_train=2 * 10**6)
 evaluator.update(truth, scores)
-evaluator.save(sys.argv[1])
-"""
+evaluator.save(path)
 
-
-def run(machine, *command):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NPY_", "OPENBLAS_"))}
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **machine},
-        cwd=tempfile.gettempdir(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory):
-    path = tmp_path_factory.mktemp("here") / "here.state"
-    run({}, "-c", STATE, path)
-    return path
-
-
-@pytest.mark.parametrize("machine", ["numpy without vectors", "a C library without FMA"])
-def test_values_of_unlike_machines_agree_and_their_states_merge(here, tmp_path, machine):
-    there = tmp_path / "there.state"
-    run(MACHINES[machine], "-c", STATE, there)
-    own, other = map(xmceval.Evaluator.load, (here, there))
-    assert dict(own.result()) == pytest.approx(dict(other.result()), rel=1e-12)
-    assert own.merge(other).result().counts.n_instances == 80
-
-
-RANDOMIZATION = """
-import sys, numpy, xmceval
-
-sample, *folders = sys.argv[1:]
+# Comparisons by randomization.
 pair = {name: f"{sample}/model_{name}.txt" for name in "ab"}
 options = {"metrics": "P,nDCG,PSP,microF1", "k": [3, 5], "test": "randomization", "train": f"{sample}/trn_X_Y.txt"}
 print(xmceval.compare(f"{sample}/tst_X_Y.txt", pair, **options).to_json())
@@ -95,14 +63,34 @@ for folder in folders:
     show_p(f"{folder}/tst_X_Y.txt.gz", systems, train=f"{folder}/trn_X_Y.txt.gz")
 """
 REALDATA = os.environ.get("XMCEVAL_REALDATA")
-COMPARE = ("-c", RANDOMIZATION, str(SAMPLE), *([f"{REALDATA}/bibtex"] if REALDATA else []))
+FOLDERS = [str(SAMPLE), *([f"{REALDATA}/bibtex"] if REALDATA else [])]
+
+
+def run(machine, path):
+    """Save a state as a machine computes it, and return what it prints."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NPY_", "OPENBLAS_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(path), *FOLDERS],
+        env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **machine},
+        cwd=tempfile.gettempdir(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def compared():
-    return run({}, *COMPARE)
+def here(tmp_path_factory):
+    path = tmp_path_factory.mktemp("here") / "here.state"
+    return path, run({}, path)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_randomization_has_the_same_digits_everywhere(compared, machine):
-    assert run(MACHINES[machine], *COMPARE) == compared
+def test_unlike_machines_agree_their_states_merge_and_a_randomization_has_the_same_digits(here, tmp_path, machine):
+    path, printed = here
+    assert run(MACHINES[machine], tmp_path / "there.state") == printed
+    own, other = map(xmceval.Evaluator.load, (path, tmp_path / "there.state"))
+    assert dict(own.result()) == pytest.approx(dict(other.result()), rel=1e-12)
+    assert own.merge(other).result().counts.n_instances == 80

@@ -10,8 +10,7 @@ from xmceval import DataError
 
 
 @pytest.mark.parametrize("kept", [{"save_rows": "x.rows.csv"}, {"save_state": "x.state"}], ids=str)
-def test_files_are_whole_or_not_there(tmp_path, monkeypatch, kept):
-    monkeypatch.chdir(tmp_path)
+def test_files_are_whole_or_not_there(kept):
     rng = np.random.default_rng(5)
     truth, scores = (rng.random((30, 8)) < 0.3).astype(float), rng.random((30, 8))
     with pytest.raises(DataError, match="NaN"):

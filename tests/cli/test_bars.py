@@ -26,7 +26,7 @@ HIDDEN, SHOWN, REMOVED = "\x1b[?25l", "\x1b[?25h", "\r\x1b[K"  # the cursor, twi
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(tmp_path):
     rng = np.random.default_rng(2)
     rows = [" ".join(f"{label}:{value:.3f}" for label, value in enumerate(rng.random(30))) for _ in range(N_ROWS)]
     texts = {
@@ -37,7 +37,6 @@ def files(tmp_path, monkeypatch):
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "preds.txt.gz").write_bytes(gzip.compress(texts["preds.txt"].encode()))
-    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -41,13 +41,11 @@ COMMANDS = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder():
     for name, text in INPUTS.items():
         Path(name).write_text(text)
     Path("benchmark.toml").write_text(BENCHMARK)
     xmceval.score("t.txt", "a.txt", metrics="P@1,nDCG@2", save_state="1.state")
-    return tmp_path
 
 
 def hidden():

@@ -3,19 +3,14 @@
 from pathlib import Path
 
 import pytest
+from support.sample import PATHS
 
 from xmceval.report import pictures
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
-TRUTH, MODEL_A, MODEL_B, TRAIN = (str(SAMPLE / f"{name}.txt") for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+TRUTH, MODEL_A, MODEL_B, TRAIN = PATHS
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-k", "1,3", "-m", "P", "--train", TRAIN)
 COMPARE = ("compare", *SCORE[1:])
 BINS = ("--by-frequency", "head,tail")
-
-
-@pytest.fixture(autouse=True)
-def in_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def test_pictures_are_written_beside_the_table(run):

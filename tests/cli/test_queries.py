@@ -15,8 +15,7 @@ NAMES = ["nDCG@10", "AP@all", "RR@10", "R@100"]
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files():
     return write_qrels("qrels.txt", QRELS), write_run("best.txt", BEST), write_run("worse.txt", WORSE)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from support.processes import COMMANDS, COMPILING
+from support.sample import SAMPLE
 
 import xmceval
 
-SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 STREAMS = ("stdin", "stdout", "stderr")
 
 LINES = {
@@ -62,8 +62,7 @@ for line, closed, out, err in json.loads(sys.argv[1]):
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files():
     for name, source in (("t", "tst_X_Y"), ("p", "model_a"), ("q", "model_b")):
         shutil.copy(SAMPLE / f"{source}.txt", f"{name}.txt")
     Path("b.toml").write_text("metrics = 'P'\n[datasets.s]\ntruth = 't.txt'\n[systems]\np = 'p.txt'\nq = 'q.txt'\n")

@@ -1,6 +1,7 @@
 """Values of rows in memory: those that are saved."""
 
 import itertools
+import json
 import sys
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 
 import xmceval
 from xmceval import UsageError
-from xmceval.files.saved_rows import read_rows
 
 N_ROWS, N_LABELS = 90, 16
 METRICS = ["P@1,3", "PSP@3", "R@3", "RR@3", "microP@3", "AUC", "GAUC", "macroF1@3"]
@@ -35,15 +35,16 @@ HELD = {
 def test_rows_are_those_that_are_saved_and_give_the_metric(case, data, tmp_path):
     truth, scores, options = data
     result = xmceval.score(truth, scores[0], rows=True, save_rows=tmp_path / "a.npz", **{**options, **HELD[case]})
-    rows, saved = result.rows, read_rows(tmp_path / "a.npz")
+    rows, saved = result.rows, dict(np.load(tmp_path / "a.npz"))
+    meta = json.loads(saved["meta"].tobytes())
     places = np.flatnonzero(rows.weights)
     names = tuple(map(str, places)) if rows.ids is None else tuple(rows.ids[i] for i in places)
-    assert (saved.rows, saved.metrics) == (names, tuple(rows))
-    np.testing.assert_array_equal(rows.weights[places], saved.weights)
-    for m, (name, has_ideal) in enumerate(zip(saved.metrics, saved.has_ideal, strict=True)):
+    assert (tuple(map(str, saved["rows"])), meta["metrics"]) == (names, list(rows))
+    np.testing.assert_array_equal(rows.weights[places], saved["weights"])
+    for m, (name, has_ideal) in enumerate(zip(rows, meta["has_ideal"], strict=True)):
         values = rows[name]
         assert (values.dtype, values.shape) == (np.float64, (N_ROWS,))
-        np.testing.assert_array_equal(values[places], saved.values[:, 0, m, 0])
+        np.testing.assert_array_equal(values[places], saved["values"][:, 0, m, 0])
         assert np.isnan(np.delete(values, places)).all()
         assert (name in rows.ideals) == has_ideal
         counts = ~np.isnan(values)

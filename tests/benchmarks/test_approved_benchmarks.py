@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from support.approved import check
 from support.benchmarks import benchmark, predict
+from support.forms import render
 
 import xmceval
-from xmceval.report.forms.layout import Layout
 
 LAYOUTS = {
     "wide.txt": ("table", {"width": 150}),
@@ -82,12 +82,12 @@ make = cache(lambda name: MADE[name]())
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_an_output_is_as_it_was_approved(name, suffix):
     form, options = LAYOUTS[suffix]
-    check(__file__, f"{name}.{suffix}", make(name)._render(form, Layout(**options)))
+    check(__file__, f"{name}.{suffix}", render(make(name), form, **options))
 
 
 def test_what_python_shows_of_objects_is_as_it_was_approved():
     alone = "a data set with a single system"
     made = {name: make(name) for name in MADE} | {alone: make("lacking")["alone"]}
     texts = [f"=== repr, {name}\n{shown!r}\n" for name, shown in made.items()] + [f"=== str, {alone}\n{made[alone]}\n"]
-    assert all(str(make(name)) == make(name)._render("table") for name in MADE)
+    assert all(str(make(name)) == render(make(name)) for name in MADE)
     check(__file__, "objects.txt", "\n".join(texts))

@@ -4,10 +4,10 @@ import fsspec
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
+from support.benchmarks import run_by_executor
 from support.executors import PicklingExecutor
 
 import xmceval
-from xmceval.benchmarks.benchmark import read_plan, run_plan
 
 SIZES = {"one": 40, "two": 60}
 SYSTEMS = {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz", "seeds": ["{dataset}/s1.npz", "{dataset}/s2.npz"]}
@@ -130,5 +130,5 @@ def test_a_file_on_a_store_is_scored(folder):
 
 
 def test_an_executor_gives_the_same(folder):
-    found = run_plan(read_plan(described()), executor=PicklingExecutor())
+    found = run_by_executor(described(), PicklingExecutor())
     assert found.to_json() == xmceval.benchmark(described()).to_json()

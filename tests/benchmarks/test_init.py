@@ -8,8 +8,6 @@ from scipy.sparse import csr_matrix, save_npz
 from support.approved import check
 
 import xmceval
-from xmceval.benchmarks.init import propose
-from xmceval.errors import DataError
 
 N_ROWS = {"one": 20, "two": 30}
 
@@ -28,7 +26,24 @@ def home(tmp_path, rng):
     return tmp_path
 
 
-def test_a_proposal_is_as_it_was_approved(home):
+@pytest.fixture
+def propose(run):
+    """Return a function that proposes the file of a folder, and returns its text and what was not used."""
+
+    def propose(home):
+        code, _, err = run("benchmark", "--init", home, "--force")
+        assert code == 0, err
+        file = home / "benchmark.toml"
+        text = file.read_text(encoding="utf-8")
+        file.unlink()
+        *left_out, written = err.splitlines()
+        assert written.startswith(f"wrote {file} (")
+        return text, [line.removeprefix("note: ") for line in left_out]
+
+    return propose
+
+
+def test_a_proposal_is_as_it_was_approved(home, propose):
     """Of a single folder, of two, and with what is there once or is not understood."""
     texts = [propose(home / "one")[0], propose(home)[0]]
     save_npz(home / "one/alone.npz", csr_matrix(np.ones((20, 8))))
@@ -44,7 +59,7 @@ def test_a_proposal_is_as_it_was_approved(home):
     check(__file__, "proposals.toml", "\n".join([*texts, text]))
 
 
-def test_files_of_a_system_may_have_several_forms(home):
+def test_files_of_a_system_may_have_several_forms(home, propose):
     scores = np.random.default_rng(1).random((20, 3))
     np.save(home / "one/pair-labels.npy", np.tile(np.arange(3), (20, 1)))
     np.save(home / "one/pair-scores.npy", scores)
@@ -53,7 +68,7 @@ def test_files_of_a_system_may_have_several_forms(home):
     assert systems["pair"] == {"paths": {"one": "one/pair", "two": "two/pair.txt"}}
 
 
-def test_the_file_is_a_benchmark_whatever_the_names(home):
+def test_the_file_is_a_benchmark_whatever_the_names(home, propose):
     for name in N_ROWS:
         (home / name / "a.npz").rename(home / name / 'ä "x" [1].npz')
     (home / "one").rename(home / "o ne")
@@ -63,21 +78,23 @@ def test_the_file_is_a_benchmark_whatever_the_names(home):
     assert found.count_cells()["scored"] == 4
 
 
-def test_a_folder_without_truth_or_systems_is_refused(home):
+def test_a_folder_without_truth_or_systems_is_refused(home, run):
     (home / "empty").mkdir()
-    with pytest.raises(DataError, match=r"empty: no file of true labels was found; files: none \(hint: its name has"):
-        propose(home / "empty")
+    code, _, err = run("benchmark", "--init", home / "empty")
+    assert (code, "empty: no file of true labels was found; files: none (hint: its name has" in err) == (1, True)
     for name in ("a", "b"):
         (home / f"one/{name}.npz").unlink()
-    with pytest.raises(DataError, match=r"one: no file of scores has as many rows as the truth \(20 of one\)"):
-        propose(home / "one")
+    code, _, err = run("benchmark", "--init", home / "one")
+    assert (code, "one: no file of scores has as many rows as the truth (20 of one)" in err) == (1, True)
+    assert not list(home.rglob("*.toml"))
 
 
-def systems_of(home):
-    return tomllib.loads(propose(home)[0])["systems"]
+@pytest.fixture
+def systems_of(propose):
+    return lambda home: tomllib.loads(propose(home)[0])["systems"]
 
 
-def test_files_are_found_in_the_usual_layouts(home):
+def test_files_are_found_in_the_usual_layouts(home, propose, systems_of):
     for name in N_ROWS:  # data/SET and runs/MODEL/SET
         (home / "data" / name).mkdir(parents=True)
         for path in list((home / name).glob("*.t*.npz")):
@@ -96,7 +113,7 @@ def test_files_are_found_in_the_usual_layouts(home):
     assert systems_of(home) == {name: f"{name}_{{dataset}}.npz" for name in ("a", "b")}
 
 
-def test_names_of_a_data_set_that_only_its_files_have_are_left_out(home):
+def test_names_of_a_data_set_that_only_its_files_have_are_left_out(home, systems_of):
     for i, name in enumerate(N_ROWS, 1):
         for system in ("a", "b"):
             (home / name / f"{system}.npz").rename(home / name / f"model{system}_d{i}.npz")
@@ -104,7 +121,7 @@ def test_names_of_a_data_set_that_only_its_files_have_are_left_out(home):
     assert systems_of(home) == {name: {"paths": files} for name, files in paths.items()}
 
 
-def test_systems_of_one_data_set_are_kept_with_a_doubt(home):
+def test_systems_of_one_data_set_are_kept_with_a_doubt(home, propose, systems_of):
     for name in ("a", "b"):
         (home / f"one/{name}.npz").rename(home / f"one/other-{name}.npz")
     systems = systems_of(home)

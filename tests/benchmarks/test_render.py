@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 from support.benchmarks import benchmark
+from support.forms import render
 
 from xmceval.errors import UsageError
-from xmceval.report.forms import CHOICES
-from xmceval.report.forms.layout import Layout
 
 THREE = {
     "first": {"old": 20, "new": [29, 31], "raw": 21},
@@ -41,7 +40,7 @@ def test_a_benchmark_is_not_transposed(three):
     ],
 )
 def test_intervals_are_shown_where_they_fit_or_are_asked_for(three, form, options, value):
-    text = three._render(form, Layout(**options))
+    text = render(three, form, **options)
     assert value in text
     assert ("±" in text) == ("±" in value)
 
@@ -92,4 +91,4 @@ def test_a_benchmark_without_any_values_is_written_in_every_form(three):
     nothing = replace(three, datasets=three.datasets[3:])
     assert len(nothing) == 0
     assert nothing.to_dict()["datasets"][0]["comparison"] is None
-    assert all(nothing._render(form) for form in (*CHOICES, "html"))
+    assert all(render(nothing, form) for form in ("table", "md", "latex", "csv", "json", "html"))

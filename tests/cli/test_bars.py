@@ -12,14 +12,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from support.sample import PATHS
 
 from xmceval.cli import inputs as systems, messages
 from xmceval.cli.main import main
+from xmceval.comparison.compare import compare_systems
+from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Cost
 from xmceval.files.io import streams
 from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress
 from xmceval.rows.progress import in_turn, measure_progress, phase, watch_work
+from xmceval.scoring.options import Options
+from xmceval.scoring.setup.truth import OpenedTruth, System
 
 N_ROWS = 400
 HIDDEN, SHOWN, REMOVED = "\x1b[?25l", "\x1b[?25h", "\r\x1b[K"  # the cursor, twice, and the line
@@ -213,3 +218,25 @@ def test_resamples_are_counted():
     with systems.watch(quiet=False)(Cost(3, 10_000, 500, 48_000)) as add:
         add(6_400)
         assert measure_progress() == ("randomization", 6_400 / 30_000, "")
+    large = "randomization: 1 test of 100 resamples of 2,000,000 instances, whose values take 64 MB"
+    assert str(Cost(1, 100, 2_000_000, 64_000_000)) == large
+
+
+@pytest.mark.parametrize(("options", "n_tests"), [({"test": "randomization"}, 6), ({"test": "t"}, None)])
+def test_all_resamples_of_the_cost_are_reported(options, n_tests):
+    """What progress reports comes to the total."""
+    reported = []
+
+    @contextmanager
+    def watch(cost):
+        assert not reported
+        reported.append(-cost.n_tests * cost.n_resamples)
+        assert cost.n_tests == n_tests
+        yield reported.append
+
+    truth_file, model_a, model_b, _ = PATHS
+    named = [System(path, name) for path, name in ((model_a, "a"), (model_b, "b"), (model_a, "c"))]
+    truth = OpenedTruth.of(truth_file, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), named)
+    compare_systems(truth, named, Testing(**options, resamples=200), watch=watch)
+    assert sum(reported) == 0
+    assert bool(reported) == (n_tests is not None)

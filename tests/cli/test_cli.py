@@ -5,13 +5,12 @@ import json
 from pathlib import Path
 from unittest.mock import Mock
 
+import fsspec
 import numpy as np
 import pytest
 from support.approved import check
 from support.files import A_ALONE
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
-
-from xmceval.cli import inputs as systems
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
@@ -169,35 +168,49 @@ def test_threads_do_not_matter(run):
     assert len(outputs) == 1
 
 
-def test_systems_are_named(run):
-    def names(*args):
-        out = run("score", TRUTH, *args, "-m", "P@1", "-o", "csv")[1]
-        return [line.partition(",")[0] for line in out.splitlines()[1:]]
-
-    assert names(MODEL_A, f"../sample/{MODEL_B}") == ["model_a", "model_b"]
-    assert names(f"ours={MODEL_A}", MODEL_B) == ["ours", "model_b"]
-    assert names(MODEL_A, f"ours={MODEL_B}") == ["model_a", "ours"]
-    assert names(MODEL_A, MODEL_A) == ["model_a (1)", "model_a (2)"]
-
-
-def test_names_are_the_shortest_unique_endings():
-    assert systems.short_names(["a/x/s.txt", "b/x/s.txt", "t.txt"]) == ["a/x/s", "b/x/s", "t"]
-    assert systems.short_names(["a/x/s.txt", "a/y/s.txt"]) == ["x/s", "y/s"]
-    assert systems.short_names(["s.txt", "a/s.txt"]) == ["s", "a/s"]
-    assert systems.short_names(["", "s.txt"]) == [".", "s"]
-    assert systems.short_names(["s.txt", "s.npz", "t.trec", "u.txt.gz"]) == ["s.txt", "s.npz", "t", "u"]
-    assert systems.short_names(["v1.5", "preds-*.npz", ".txt"]) == ["v1.5", "preds-*.npz", ".txt"]
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("model_a.txt ../sample/model_b.txt", ["model_a", "model_b"]),
+        ("ours=model_a.txt model_b.txt", ["ours", "model_b"]),
+        ("model_a.txt ours=model_b.txt", ["model_a", "ours"]),
+        ("model_a.txt model_a.txt", ["model_a (1)", "model_a (2)"]),
+    ],
+)
+def test_systems_are_named(run, words, names):
+    assert named_by(run, TRUTH, *words.split()) == names
 
 
-def test_a_file_of_the_very_name_wins_over_a_name_and_a_path(tmp_path, monkeypatch):
+def named_by(run, *args):
+    """Return the names of systems."""
+    out = run("score", *args, "-m", "P@1", "-o", "csv")[1]
+    return [line.partition(",")[0] for line in out.splitlines()[1:]]
+
+
+REMOTE = "memory://names/p.txt"
+NAMES = [  # systems, their names, and the files, where they have not the names of the systems
+    ("a/x/s.txt b/x/s.txt t.txt", "a/x/s b/x/s t", ""),
+    ("a/x/s.txt a/y/s.txt", "x/s y/s", ""),
+    ("s.txt a/s.txt", "s a/s", ""),
+    ("s.txt s.npz t.trec u.txt.gz", "s.txt s.npz t u", ""),
+    ("v1.5 preds-*.npz .txt", "v1.5 preds-*.npz .txt", ""),
+    ("ours=x.txt", "ours", "x.txt"),
+    ("ours=x.txt", "ours=x", ""),  # a file of the very name wins
+    ("ours=x*.txt", "ours=x*.txt", "ours=x1.txt"),
+    ("memory://names/b=p.txt", "b=p", ""),
+    (f"b={REMOTE}", "b", REMOTE),
+    ("=p.txt", "=p", ""),
+    ("ours=", "ours=", ""),
+]
+
+
+@pytest.mark.parametrize(("words", "names", "files"), NAMES)
+def test_names_are_the_shortest_unique_endings_or_those_before_a_sign(run, words, names, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert systems.split_name("ours=p.txt") == ("ours", "p.txt")
-    (tmp_path / "ours=p.txt").write_text("1 1\n0:1\n")
-    assert systems.split_name("ours=p.txt") == ("", "ours=p.txt")
-    assert systems.split_name("ours=p*.txt") == ("", "ours=p*.txt")
-    assert systems.split_name("s3://bucket/ours=p.txt") == ("", "s3://bucket/ours=p.txt")
-    assert systems.split_name("ours=s3://bucket/p.txt") == ("ours", "s3://bucket/p.txt")
-    assert [systems.split_name(text) for text in ("=p.txt", "ours=")] == [("", "=p.txt"), ("", "ours=")]
+    for name in ["truth", *(files or words).split()]:
+        with fsspec.open(name if "://" in name else tmp_path / name, "w", auto_mkdir=True) as file:
+            file.write("1 2\n0:1\n")
+    assert named_by(run, "truth", *words.split()) == names.split()
 
 
 def test_file_names_may_be_of_any_letters(run, tmp_path):

@@ -5,14 +5,12 @@ import re
 import threading
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from support.files import PREDS, TRUTH, write
+from support.processes import COMMANDS
 
 import xmceval
-from xmceval.cli.main import COMMANDS, cli
 from xmceval.errors import argument, as_here, naming_flags
 
 TWICE = PREDS.replace("4:.5", "3:.5")
@@ -65,7 +63,7 @@ def _in_a_folder():
 
 @pytest.mark.filterwarnings("always::xmceval.XmcevalWarning")
 @pytest.mark.parametrize("case", CASES)
-def test_a_hint_is_in_the_words_of_who_reads_it(case, recwarn):
+def test_a_hint_is_in_the_words_of_who_reads_it(case, recwarn, run):
     call, command, in_python, in_command = CASES[case]
     said = []
     for _ in range(2):  # before and after a command ran in the same process
@@ -78,16 +76,15 @@ def test_a_hint_is_in_the_words_of_who_reads_it(case, recwarn):
         assert in_python in "\n".join(said)
         assert " --" not in "\n".join(said)
         if command is not None:
-            ended = CliRunner().invoke(cli, command)
-            assert in_command in f"{ended.stderr}{ended.exception}"
+            assert in_command in run(*command)[2]
 
 
 @pytest.mark.parametrize("elsewhere", [("--threads", "2"), ("--dask", "local:1")])
-def test_what_a_command_finds_in_other_threads_and_processes_names_options(elsewhere):
+def test_what_a_command_finds_in_other_threads_and_processes_names_options(elsewhere, run):
     if "--dask" in elsewhere:
         pytest.importorskip("distributed")
-    ended = CliRunner().invoke(cli, ["score", "t.txt", "twice.txt", *elsewhere])
-    assert "(hint: pass --duplicates max to count its largest value)" in str(ended.exception)
+    error = run("score", "t.txt", "twice.txt", *elsewhere)[2]
+    assert "(hint: pass --duplicates max to count its largest value)" in error
 
 
 def test_python_in_another_thread_is_not_told_of_options_while_a_command_runs():
@@ -100,15 +97,15 @@ def test_python_in_another_thread_is_not_told_of_options_while_a_command_runs():
     assert said == ["sample_weight", "--sample-weight"]
 
 
-def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command():
+def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command(run):
     sources = [path.read_text(encoding="utf-8") for path in Path(xmceval.__file__).parent.rglob("*.py")]
     named = {found for text in sources for found in re.findall(r"(?<![.\w])argument\(\s*[\"'](\w+)", text)}
     assert {"train", "duplicates", "sample_weight"} <= named
     functions = [getattr(xmceval, name) for name in xmceval.__all__ if inspect.isfunction(getattr(xmceval, name))]
     functions.append(xmceval.Result.to_markdown)  # of the layout
     keywords = {each for function in functions for each in inspect.signature(function).parameters}
-    commands = [cli.get_command(click.Context(cli), name) for name in COMMANDS]
-    flags = {flag for command in commands for option in command.params for flag in option.opts}
+    helps = [run(name, flag)[1] for name in COMMANDS for flag in ("--help", "--help-all")]
+    flags = {flag for text in helps for flag in re.findall(r"(?m)^  (?:-\w, )?(-[-\w]+)", text)}
     assert named - keywords == set()
     with naming_flags():
         assert {argument(name) for name in named} - flags == set()

@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 from support.sample import PATHS
 
-from xmceval.report import pictures
-
 TRUTH, MODEL_A, MODEL_B, TRAIN = PATHS
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-k", "1,3", "-m", "P", "--train", TRAIN)
 COMPARE = ("compare", *SCORE[1:])
@@ -62,7 +60,7 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_read(run, args, code
 
 
 def test_without_matplotlib_nothing_is_read(run, monkeypatch):
-    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
     found = run("score", "missing.txt", "missing.txt", "--plot", "x.svg")
     assert found[:2] == (1, "")
     assert found[2] == "Error: drawing pictures needs the package matplotlib (hint: pip install matplotlib)\n"

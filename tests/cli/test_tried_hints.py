@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from support.files import PREDS, QRELS, RUN, TRUTH, write
+from support.processes import cli
 
 import xmceval
-from xmceval import XmcevalError, convert, merge, score, score_all
-from xmceval.metrics.table import METRICS
+from xmceval import METRICS, XmcevalError, convert, merge, score, score_all
 
 PACKAGE = Path(xmceval.__file__).parent
 Y = np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 1, 1], [1, 0, 0, 0, 1]])
@@ -51,17 +52,8 @@ def two_named():
     """Save the totals of two shards that were scored under different names, and return the files."""
     for name in ("plt", "br"):
         write("p.txt", PREDS)
-        command(
-            "score",
-            write("t.txt", TRUTH),
-            f"{name}=p.txt",
-            "-mP",
-            "-k1",
-            "-q",
-            "--save-state",
-            f"{name}.npz",
-            "--force",
-        )
+        state_file = ("--save-state", f"{name}.npz", "--force")
+        command("score", write("t.txt", TRUTH), f"{name}=p.txt", "-mP", "-k1", "-q", *state_file)
     return ["plt.npz", "br.npz"]
 
 
@@ -456,10 +448,6 @@ NAMED = {line for line in UNTRIED if line and not line.startswith("#")}
 
 def command(*arguments):
     """Run a command; what it writes to stderr is the message of an error."""
-    from click.testing import CliRunner
-
-    from xmceval.cli.main import cli
-
     ended = CliRunner().invoke(cli, list(arguments))
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):
         raise ended.exception

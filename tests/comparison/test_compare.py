@@ -13,7 +13,6 @@ from scipy.sparse import csr_matrix
 from support.judged import row_values
 
 import xmceval
-from xmceval.comparison.paired import Resampling, randomization_p
 from xmceval.errors import UsageError
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
@@ -116,52 +115,6 @@ def test_randomization_agrees_with_scipy(made):
         expected = stats.permutation_test((a - b,), lambda d, axis: d.mean(axis), **how).pvalue
         error = math.sqrt(expected * (1 - expected) / 20_000)
         assert comparison[metric, "c", "a"].p == pytest.approx(expected, abs=6 * error + 1e-3)
-
-
-def exact_randomization_p(a, b):
-    """Return p over all swaps of rows of (numerator, denominator)."""
-
-    def difference(a, b):
-        return a[:, 0].sum() / a[:, 1].sum() - b[:, 0].sum() / b[:, 1].sum()
-
-    swaps = np.array(list(itertools.product([False, True], repeat=len(a))))[:, :, None]
-    found = [abs(difference(np.where(swap, b, a), np.where(swap, a, b))) for swap in swaps]
-    return np.mean(np.array(found) >= abs(difference(a, b)) - 1e-12)
-
-
-@pytest.mark.parametrize("is_common", [True, False])
-def test_randomization_agrees_with_all_swaps(rng, is_common):
-    a, b = rng.random((2, 9, 2)) + 0.5
-    a[:, 0] += 0.2
-    if is_common:
-        b[:, 1] = a[:, 1]
-    expected = exact_randomization_p(a, b)
-    found = [randomization_p(a, b, Resampling(20_000, seed=3, threads=threads)) for threads in (1, 2)]
-    assert found[0] == found[1]
-    assert 0.01 < expected < 0.99
-    assert found[0] == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
-
-
-def test_the_last_bits_of_values_do_not_change_p(rng):
-    """Sizes of differences are equal but for rounding, from nearly none to the values themselves; 1 row in 5 ties."""
-    worth = 1 + rng.random(30)
-    a, b = (worth[rng.integers(30, size=(2, 3000, 3))] * (rng.random((2, 3000, 3)) < 0.7)).sum(axis=2)
-    b[::5] = a[::5]
-    values = np.stack([np.stack([each, np.full(3000, 4.0)], axis=1) for each in (a, b)])
-    values[:, ::7, 0] *= 1e6  # a row's bits are those of its own size
-    found = set()
-    for _ in range(5):
-        rounded = values.copy()
-        rounded[:, :, 0] *= 1 + rng.integers(-4, 5, (2, 3000)) * np.finfo(float).eps
-        found.add(randomization_p(*rounded, Resampling(999, seed=3, threads=1)))
-    assert len(found) == 1
-
-
-def test_a_ratio_of_nothing_is_0_in_a_randomization():
-    """Of the 8 ways to swap 3 rows, only none and all leave one system without anything: p is 2 / 8."""
-    with np.errstate(all="raise"):
-        found = randomization_p(np.ones((3, 2)), np.zeros((3, 2)), Resampling(2_000, seed=3, threads=1))
-    assert found == pytest.approx(0.25, abs=0.05)
 
 
 def test_p_of_a_resampling_test_is_never_0(rng):

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -14,13 +13,6 @@ import pytest
 from support.approved import check
 from support.files import write_qrels
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
-
-from xmceval.cli import inputs as systems
-from xmceval.comparison.compare import compare_systems
-from xmceval.comparison.options import Testing
-from xmceval.comparison.pairs import Cost
-from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import OpenedTruth, System
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 HINT = "(hint: pass these options to the command that writes them)"
@@ -123,31 +115,10 @@ def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatc
     args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "randomization", "--resamples", 200)
     cost = "note: randomization: 6 tests of 200 resamples of 500 instances\n"
     assert cost not in run(*args)[2]
-    monkeypatch.setattr(systems, "LONG", 6 * 200 * 500)
+    monkeypatch.setattr("xmceval.cli.inputs.LONG", 6 * 200 * 500)
     assert run(*args)[2].startswith(cost)
     assert cost not in run(*args, "-q")[2]
     assert "tests of" not in run(*args[:-4])[2]
-    large = "randomization: 1 test of 100 resamples of 2,000,000 instances, whose values take 64 MB"
-    assert str(Cost(1, 100, 2_000_000, 64_000_000)) == large
-
-
-@pytest.mark.parametrize(("options", "n_tests"), [({"test": "randomization"}, 6), ({"test": "t"}, None)])
-def test_all_resamples_of_the_cost_are_reported(options, n_tests):
-    """What progress reports comes to the total."""
-    reported = []
-
-    @contextmanager
-    def watch(cost):
-        assert not reported
-        reported.append(-cost.n_tests * cost.n_resamples)
-        assert cost.n_tests == n_tests
-        yield reported.append
-
-    systems = [System(Path(MODEL_A), "a"), System(Path(MODEL_B), "b"), System(Path(MODEL_A), "c")]
-    truth = OpenedTruth.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
-    compare_systems(truth, systems, Testing(**options, resamples=200), watch=watch)
-    assert sum(reported) == 0
-    assert bool(reported) == (n_tests is not None)
 
 
 # Bad input.

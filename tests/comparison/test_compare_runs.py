@@ -6,10 +6,10 @@ import io
 import numpy as np
 import pytest
 from scipy import stats
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval.errors import UsageError, XmcevalWarning
-from xmceval.rows.matrices import source as matrices
 
 N_ROWS, N_LABELS = 40, 12
 
@@ -54,7 +54,7 @@ def test_rows_without_a_value_are_left_out_of_means_of_runs_in_blocks_of_any_siz
     y_true = np.tile(y_true, (10, 1))
     systems = {"a": [np.tile(each, (10, 1)) for each in runs[:2]], "b": np.tile(runs[2], (10, 1))}
     whole = xmceval.compare(y_true, systems, metrics="AUC")
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
+    read_in_pieces(monkeypatch, entries=100)
     parts = xmceval.compare(y_true, systems, metrics="AUC")
     [each] = whole.differences
     assert each.n == np.count_nonzero(y_true.any(axis=1))

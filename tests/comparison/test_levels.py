@@ -3,10 +3,7 @@
 import math
 
 import pytest
-from scipy import stats
 from support.simulation import LAWS, simulate
-
-from xmceval.comparison.paired import t_test
 
 REPEATS = 80
 TESTS = {"t": {}, "randomization": {"test": "randomization", "resamples": 999}}
@@ -34,18 +31,3 @@ def test_few_intervals_miss_and_few_tests_err_without_a_caution(law):
         assert found["value"]["cautioned"] > 0.5
     elif "value" in found:
         assert found["value"]["cautioned"] == 0
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_printed_example_of_the_paired_t_test(sign):
-    """Sakai, Laboratory Experiments in Information Retrieval, 2018."""
-    found = t_test(sign * 2.1158 * 0.01, 0.01, 20)
-    assert found.p == pytest.approx(0.0478, abs=5e-5)
-    assert found.effect == pytest.approx(sign * 0.4731, abs=5e-5)
-    assert math.copysign(1, found.low) == math.copysign(1, found.high)  # p < 0.05: 0 is outside of the interval
-
-
-def test_the_interval_ends_at_0_where_p_is_5_percent():
-    found = t_test(0.01 * stats.t.ppf(0.975, 19), 0.01, 20)
-    assert found.p == pytest.approx(0.05, abs=1e-12)
-    assert found.low == pytest.approx(0.0, abs=1e-15)

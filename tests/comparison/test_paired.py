@@ -1,4 +1,4 @@
-"""Tests of pairs: few rows that differ, runs that are alike, and what a family of tests can detect."""
+"""Tests of pairs: few rows that differ, runs that are alike, randomizations, and what a family of tests can detect."""
 
 import itertools
 import math
@@ -12,10 +12,13 @@ from scipy import stats
 from support.examples import examples
 
 from xmceval.comparison.paired import (
+    Resampling,
     detectable,
     exchange_p,
     mean_of_runs,
     paired_test,
+    randomization_p,
+    t_test,
     welch,
 )
 from xmceval.comparison.sums import sums_of_rows
@@ -128,3 +131,64 @@ def test_the_detectable_difference_is_detected_with_80_percent_power(n, n_system
     assert 0.78 <= stats.nct.sf(at, n - 1, shift) <= 0.81
     alone = stats.nct.sf(at, n - 1, detectable(1.0, n - 1))
     assert n_tests == 1 or alone < 0.75
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_printed_example_of_the_paired_t_test(sign):
+    """Sakai, Laboratory Experiments in Information Retrieval, 2018."""
+    found = t_test(sign * 2.1158 * 0.01, 0.01, 20)
+    assert found.p == pytest.approx(0.0478, abs=5e-5)
+    assert found.effect == pytest.approx(sign * 0.4731, abs=5e-5)
+    assert math.copysign(1, found.low) == math.copysign(1, found.high)  # p < 0.05: 0 is outside of the interval
+
+
+def test_the_interval_ends_at_0_where_p_is_5_percent():
+    found = t_test(0.01 * stats.t.ppf(0.975, 19), 0.01, 20)
+    assert found.p == pytest.approx(0.05, abs=1e-12)
+    assert found.low == pytest.approx(0.0, abs=1e-15)
+
+
+def exact_randomization_p(a, b):
+    """Return p over all swaps of rows of (numerator, denominator)."""
+
+    def difference(a, b):
+        return a[:, 0].sum() / a[:, 1].sum() - b[:, 0].sum() / b[:, 1].sum()
+
+    swaps = np.array(list(itertools.product([False, True], repeat=len(a))))[:, :, None]
+    found = [abs(difference(np.where(swap, b, a), np.where(swap, a, b))) for swap in swaps]
+    return np.mean(np.array(found) >= abs(difference(a, b)) - 1e-12)
+
+
+@pytest.mark.parametrize("is_common", [True, False])
+def test_randomization_agrees_with_all_swaps(rng, is_common):
+    a, b = rng.random((2, 9, 2)) + 0.5
+    a[:, 0] += 0.2
+    if is_common:
+        b[:, 1] = a[:, 1]
+    expected = exact_randomization_p(a, b)
+    found = [randomization_p(a, b, Resampling(20_000, seed=3, threads=threads)) for threads in (1, 2)]
+    assert found[0] == found[1]
+    assert 0.01 < expected < 0.99
+    assert found[0] == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
+
+
+def test_the_last_bits_of_values_do_not_change_p(rng):
+    """Sizes of differences are equal but for rounding, from nearly none to the values themselves; 1 row in 5 ties."""
+    worth = 1 + rng.random(30)
+    a, b = (worth[rng.integers(30, size=(2, 3000, 3))] * (rng.random((2, 3000, 3)) < 0.7)).sum(axis=2)
+    b[::5] = a[::5]
+    values = np.stack([np.stack([each, np.full(3000, 4.0)], axis=1) for each in (a, b)])
+    values[:, ::7, 0] *= 1e6  # a row's bits are those of its own size
+    found = set()
+    for _ in range(5):
+        rounded = values.copy()
+        rounded[:, :, 0] *= 1 + rng.integers(-4, 5, (2, 3000)) * np.finfo(float).eps
+        found.add(randomization_p(*rounded, Resampling(999, seed=3, threads=1)))
+    assert len(found) == 1
+
+
+def test_a_ratio_of_nothing_is_0_in_a_randomization():
+    """Of the 8 ways to swap 3 rows, only none and all leave one system without anything: p is 2 / 8."""
+    with np.errstate(all="raise"):
+        found = randomization_p(np.ones((3, 2)), np.zeros((3, 2)), Resampling(2_000, seed=3, threads=1))
+    assert found == pytest.approx(0.25, abs=0.05)

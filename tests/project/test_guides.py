@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 import pytest
+from support.measures import parse
+from support.processes import COMMANDS, cli
 from support.recipes import BLOCK, GUIDES, find_code, run
 
 import xmceval
 from xmceval import METRICS
-from xmceval.cli.main import COMMANDS, cli
-from xmceval.metrics.names import parse
 
 ROOT = Path(__file__).parents[2]
 OF_OTHERS = {"--array", "--out_path"}  # of Slurm and omikuji

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas
 import pytest
+from support.forms import render
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.report.forms.layout import Layout
 
 METHODS = {"json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
 LAYOUT = {
@@ -82,8 +82,7 @@ def test_long_and_odd_names_and_many_values_stay_three_lines(problem, results):
 
 @pytest.mark.parametrize("form", METHODS)
 def test_methods_return_what_the_command_prints_or_write_a_file(tmp_path, shown, form):
-    layout = Layout(**LAYOUT.get(form, {}))
-    expected = shown._render(form, layout)
+    expected = render(shown, form, **LAYOUT.get(form, {}))
     method = getattr(shown, METHODS[form])
     assert method(**LAYOUT.get(form, {})) == expected
     path = tmp_path / "written"
@@ -100,7 +99,7 @@ def test_methods_return_what_the_command_prints_or_write_a_file(tmp_path, shown,
 
 def test_a_dict_is_the_json_document(shown):
     assert shown.to_dict() == json.loads(shown.to_json())
-    assert str(shown) == shown._render("table", Layout())
+    assert str(shown) == render(shown)
 
 
 def test_a_frame_of_values_is_indexed_by_metric_k_and_system(results):
@@ -178,7 +177,7 @@ def test_scoring_all_systems_gives_the_values_of_each(problem, results):
 def test_results_that_were_scored_alone_make_the_same_table(results):
     alone = [results["old"], results["new"]]
     assert xmceval.Results(alone) == xmceval.Results(dict(results)) == results
-    assert str(xmceval.Results(alone)) == str(results) == xmceval.Results(alone)._render("table")
+    assert str(xmceval.Results(alone)) == str(results) == render(xmceval.Results(alone))
     renamed = xmceval.Results({"A": alone[0], "B": alone[1]})
     assert [each.name for each in renamed.values()] == ["A", "B"]
     assert str(xmceval.Results(alone[0])) == str(alone[0])

@@ -3,6 +3,7 @@
 import numpy as np
 
 import xmceval
+from xmceval.benchmarks.benchmark import read_plan, run_plan
 from xmceval.benchmarks.result import Benchmark, DatasetOutcome
 from xmceval.comparison.options import Testing
 
@@ -49,3 +50,8 @@ def benchmark(datasets, *, against=None, published=None, why=None, failed=None, 
     }
     sources = dict.fromkeys((name for rows in published.values() for name in rows), "")
     return Benchmark(tuple(outcomes), systems, tuple(measures), Testing(against=against), sources, "benchmark.toml")
+
+
+def run_by_executor(source, executor):
+    """Run a benchmark by an executor, which only the command takes."""
+    return run_plan(read_plan(source), executor=executor)

@@ -1,0 +1,7 @@
+"""Results, comparisons and benchmarks in any form, with options of the layout, as the commands draw them."""
+
+from xmceval.report.forms.layout import Layout
+
+
+def render(shown, form="table", **layout):
+    return shown._render(form, Layout(**layout))

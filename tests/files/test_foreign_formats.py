@@ -2,6 +2,7 @@
 
 Each line is run: of Python as an expression, of a shell as it is printed; the value is that of what the file says.
 """
+# ruff: noqa: E501 - a case is one line
 
 import ast
 import contextlib
@@ -44,77 +45,32 @@ def _limit_of_csv():
     csv.field_size_limit(limit)
 
 
-# Each with the file, what the message says of it, the endings of truth and predictions beside it, the option, and P@1.
+def save_tensor(path):
+    torch = pytest.importorskip("torch")
+    torch.save(torch.eye(3, 5), path)
+
+
+def save_objects(path):
+    np.save(path, np.array([[0, 2], [1], [3, 4]], dtype=object), allow_pickle=True)
+
+
+# Each with the file and what is in it or writes it, what the message says of it, the other file, options, and P@1.
 CASES = {
     "MatrixMarket": ("p.mtx", MATRIX_MARKET, "is a MatrixMarket file", TRUTH, {}, 2 / 3),
     "ARFF as truth": ("t.arff", f"{ARFF}@data\n0.5,1,0,1\n0.1,0,1,0\n", "is an ARFF file", "2 3\n0:1\n1:1\n", {}, 1.0),
     "MEKA": ("p.txt", MEKA, "has predictions as MEKA prints them", "2 3\n0:1\n2:1\n", {}, 1 / 2),
-    "Excel": (
-        "p.csv",
-        "sep=;\nrow;label;score\n0;2;0.9\n1;3;0.8\n2;4;0.6\n",
-        "has a first line for Excel",
-        TRUTH,
-        {},
-        2 / 3,
-    ),
-    "VW as truth": (
-        "t.vw",
-        "0,2 | a b c\n1 | a c\n3,4 |w d:0.5 e\n",
-        "is data of Vowpal Wabbit",
-        "0 2\n1\n4 3\n",
-        {},
-        1.0,
-    ),
-    "bars as truth": (
-        "t.psv",
-        BARS,
-        "has lines of an id and labels between bars",
-        '{"100": {"428.0": 2}, "101": {"x": 1}}',
-        {},
-        1 / 3,
-    ),
-    "MIND": (
-        "p.txt",
-        "1 [2,1,3]\n2 [1,2]\n",
-        "has lines of an id and the ranks",
-        '{"1": {"1": 1}, "2": {"1": 1}}',
-        {},
-        1 / 2,
-    ),
+    "Excel": ("p.csv", "sep=;\nrow;label;score\n0;2;0.9\n1;3;0.8\n2;4;0.6\n", "has a first line for Excel", TRUTH, {}, 2 / 3),
+    "VW as truth": ("t.vw", "0,2 | a b c\n1 | a c\n3,4 |w d:0.5 e\n", "is data of Vowpal Wabbit", "0 2\n1\n4 3\n", {}, 1.0),
+    "bars as truth": ("t.psv", BARS, "has lines of an id and labels between bars", '{"100": {"428.0": 2}, "101": {"x": 1}}', {}, 1 / 3),
+    "MIND": ("p.txt", "1 [2,1,3]\n2 [1,2]\n", "has lines of an id and the ranks", '{"1": {"1": 1}, "2": {"1": 1}}', {}, 1 / 2),
     "a semicolon": ("p.dat", "1;2,4\n5;3\n7;4\n", "has lines of an id and labels with a semicolon", TRUTH, {}, 2 / 3),
-    "names and scores": (
-        "p.txt",
-        "yellow:0.9 blue:0.5 red:0.25\ngreen:0.8 orange:0.7\nblue:0.6\n",
-        "has names of labels with a score after a colon",
-        "red yellow\norange\ngreen blue\n",
-        {"labels": "names.txt"},
-        2 / 3,
-    ),
-    "names and grades": (
-        "t.txt",
-        "yellow:1 blue:1\ngreen:1\n",
-        "has names of labels with a value after a colon",
-        "blue\nred\n",
-        {"labels": "names.txt"},
-        1 / 2,
-    ),
-    "lists in CSV": (
-        "p.csv",
-        'labels,scores\n"[2, 4, 0]","[0.9, 0.5, 0.25]"\n"[3, 1]","[0.8, 0.7]"\n[4],[0.6]\n',
-        "is a table whose lists became text",
-        TRUTH,
-        {},
-        2 / 3,
-    ),
-    "lists in CSV as truth": (
-        "t.csv",
-        ',text,labels\n0,a,"[0, 2]"\n1,b,[1]\n2,c,"[3, 4]"\n',
-        "is a table whose lists became text",
-        "2 0\n3 1\n4 3\n",
-        {},
-        2 / 3,
-    ),
-}
+    "names and scores": ("p.txt", "yellow:0.9 blue:0.5 red:0.25\ngreen:0.8 orange:0.7\nblue:0.6\n", "has names of labels with a score after a colon", "red yellow\norange\ngreen blue\n", {"labels": "names.txt"}, 2 / 3),
+    "names and grades": ("t.txt", "yellow:1 blue:1\ngreen:1\n", "has names of labels with a value after a colon", "blue\nred\n", {"labels": "names.txt"}, 1 / 2),
+    "lists in CSV": ("p.csv", 'labels,scores\n"[2, 4, 0]","[0.9, 0.5, 0.25]"\n"[3, 1]","[0.8, 0.7]"\n[4],[0.6]\n', "is a table whose lists became text", TRUTH, {}, 2 / 3),
+    "lists in CSV as truth": ("t.csv", ',text,labels\n0,a,"[0, 2]"\n1,b,[1]\n2,c,"[3, 4]"\n', "is a table whose lists became text", "2 0\n3 1\n4 3\n", {}, 2 / 3),
+    "torch.save": ("p.pt", save_tensor, "was written by torch.save, as a pickle", TRUTH, {}, 2 / 3),
+    "lists in an array of objects": ("t.npy", save_objects, r".* got shape \(3,\) of object", "2\n1\n0\n", {}, 2 / 3),
+}  # fmt: skip
 
 
 def convert(hint, file):
@@ -128,10 +84,8 @@ def convert(hint, file):
 def value_of(hint):
     """Return the value of the expression in the hint of a Python call."""
     pandas = pytest.importorskip("pandas")
-    return eval(
-        hint.removeprefix("pass "),
-        {"ast": ast, "csv": csv, "json": json, "numpy": np, "pandas": pandas, "re": re, "scipy": scipy},
-    )
+    names = {"ast": ast, "csv": csv, "json": json, "numpy": np, "pandas": pandas, "re": re, "scipy": scipy}
+    return eval(hint.removeprefix("pass "), names | {"torch": sys.modules.get("torch")})
 
 
 @pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning", "ignore::ResourceWarning", "ignore:Exception ignored")
@@ -139,7 +93,7 @@ def value_of(hint):
 @pytest.mark.parametrize("case", CASES)
 def test_files_of_other_programs_are_named_and_converted_by_the_hint(case, in_command, run):
     name, content, what, other, options, expected = CASES[case]
-    write(name, content)
+    content(name) if callable(content) else write(name, content)
     write("names.txt", NAMES)
     is_truth = name.startswith("t")
     files = {
@@ -158,11 +112,8 @@ def test_files_of_other_programs_are_named_and_converted_by_the_hint(case, in_co
     assert re.search(rf"{re.escape(name)}(:1)?: {what}", message)
     assert "if these are label names" not in message
     is_of_shell = in_command or hint.startswith(("cut", "sed", "tail"))
-    files["y_true" if is_truth else "y_score"] = (
-        convert(hint.removeprefix("write Parquet, or "), name)
-        if is_of_shell
-        else value_of(hint.removeprefix("write Parquet, or "))
-    )
+    hint = hint.removeprefix("write Parquet, or ").removeprefix("of lists of ids ")
+    files["y_true" if is_truth else "y_score"] = convert(hint, name) if is_of_shell else value_of(hint)
     if case == "bars as truth" and not is_of_shell:
         files["y_score"] = json.loads(other)
     if case == "MIND" and not is_of_shell:
@@ -207,37 +158,6 @@ def test_xml_of_mulan_is_no_web_page():
         DataError, match=r"t.xml: is XML with names of labels, .*the rows are in the ARFF file beside it"
     ):
         xmceval.score("t.xml", write("p.txt", "0\n"))
-
-
-@pytest.mark.parametrize("in_command", [False, True])
-def test_torch_save_is_named_and_converted_by_the_hint(in_command, run):
-    torch = pytest.importorskip("torch")
-    write("t.txt", TRUTH)
-    torch.save(torch.eye(3, 5), "p.pt")
-    if in_command:
-        hint = re.search(r"torch.save, as a pickle; .* \(hint: (.*)\)\n\Z", run("score", "t.txt", "p.pt")[2])[1]
-        scores = convert(hint, "p.pt")
-    else:
-        with pytest.raises(DataError, match=r"p\.pt: was written by torch.save, as a pickle") as error:
-            xmceval.score("t.txt", "p.pt")
-        assert error.value.hint == 'pass torch.load("p.pt").numpy()'
-        scores = torch.load("p.pt").numpy()
-    assert xmceval.score("t.txt", scores, metrics="P", k=1)["P@1"] == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize("in_command", [False, True])
-def test_lists_in_an_array_of_objects_are_converted_by_the_hint(in_command, run):
-    write("p.txt", "2\n1\n0\n")
-    np.save("t.npy", np.array([[0, 2], [1], [3, 4]], dtype=object), allow_pickle=True)
-    if in_command:
-        message = run("score", "t.npy", "p.txt")[2]
-        truth = convert(re.search(r"\(hint: of lists of ids (.*)\)\n\Z", message)[1], "t.npy")
-    else:
-        with pytest.raises(DataError, match=r"got shape \(3,\) of object") as error:
-            xmceval.score("t.npy", "p.txt")
-        assert error.value.hint == 'of lists of ids pass numpy.load("t.npy", allow_pickle=True).tolist()'
-        truth = np.load("t.npy", allow_pickle=True).tolist()
-    assert xmceval.score(truth, "p.txt", metrics="P", k=1)["P@1"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,7 @@ from support.files import write, write_matrix
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.api.score import score_systems
-from xmceval.rows.matrices.source import as_scores, as_truth
-from xmceval.rows.width import Width
-from xmceval.scoring import alignment
-from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows
-from xmceval.scoring.compile import compile_program
-from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import OpenedSystem, Setup
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.alignment import N_ROWS, NO_LABEL, _Chance
 
 SHUFFLED = "are the rows shuffled?"
 TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"
@@ -64,70 +55,6 @@ def shifted(scores, by):
     return moved
 
 
-# The first rows
-
-
-def first_rows(y_true, y_score, metrics="P@3", threads=1, **setup):
-    """Return the first rows of truth and predictions as the check gets them, by an order that does not matter."""
-    first, options = list[FirstRows](), Options(metrics=metrics)
-    program, width = compile_program(options.measures), Width(y_true.shape[1], "y_true has")
-    setup = Setup(options=options, program=program, width=width, **setup)
-    evaluate(as_truth(y_true), [OpenedSystem(as_scores(y_score), setup)], first=first, threads=threads)
-    parts = [piece[2:] for piece in sorted(first, key=lambda piece: piece.first_row)]
-    truth = [set(row.tolist()) for rows, _ in parts for row in np.split(rows.indices, rows.indptr[1:-1])]
-    return truth, *(np.concatenate([ranked[i] for _, ranked in parts]) for i in range(4))
-
-
-@pytest.fixture
-def rows(rng):
-    """Truth and scores of 1,500 rows, some without a true label or a prediction."""
-    truth, scores = rng.random((1500, 20)) < 0.1, rng.random((1500, 20))
-    truth[rng.random(1500) < 0.2] = False
-    scores[rng.random((1500, 20)) < 0.5] = -np.inf
-    scores[rng.random(1500) < 0.2] = -np.inf
-    return truth.astype(float), scores
-
-
-@pytest.mark.parametrize("entries", [1, 7, 100, 5000, 1 << 17])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_first_rows_are_the_same_for_any_blocks_and_threads(rows, monkeypatch, entries, threads):
-    read_in_pieces(monkeypatch, entries=entries)
-    truth, scores = rows
-    true, best, last, ends, lengths = first_rows(truth, csr_matrix(np.where(scores > 0, scores, 0)), threads=threads)
-    assert len(true) == len(best) == N_ROWS
-    for row in range(N_ROWS):
-        order = [label for label in np.argsort(-scores[row], kind="stable") if scores[row, label] > -np.inf]
-        assert true[row] == set(np.flatnonzero(truth[row]))
-        assert best[row].tolist() == (order + [NO_LABEL] * 2)[:2]
-        assert last[row] == (order or [NO_LABEL])[-1]
-        assert lengths[row] == len(order)
-        if order:
-            assert ends[row].tolist() == [scores[row, order[0]], scores[row, order[:4][-1]]]
-
-
-def test_the_last_label_is_looked_for_in_selected_rows_where_few_of_the_best_are_hits(rows):
-    truth, scores = rows
-    _, best, last, *_ = first_rows(truth, scores)
-    lowest = np.where(scores > -np.inf, scores, np.inf).argmin(axis=1)
-    np.testing.assert_array_equal(last, np.where((scores > -np.inf).any(axis=1), lowest, NO_LABEL)[:1000])
-    assert (first_rows(scores > scores.max(axis=1, keepdims=True) - 0.1, scores)[2] == NO_LABEL).all()
-    np.testing.assert_array_equal(
-        best[:, 0], np.where((scores > -np.inf).any(axis=1), scores.argmax(axis=1), -9)[:1000]
-    )
-
-
-def test_rows_of_weight_0_are_left_out(rows):
-    truth, scores = rows
-    weights = np.where(np.arange(1500) % 3 == 0, 1.0, 0.0)
-    assert len(first_rows(truth, scores, weights=weights)[0]) == -(-N_ROWS // 3)
-
-
-def test_a_program_without_cutoffs_ranks_one_label(rows):
-    truth, scores = rows
-    best = first_rows(truth, scores, metrics="RR")[1]
-    assert (best[:, 1] == NO_LABEL).all()
-
-
 # What to expect by chance
 
 
@@ -151,7 +78,7 @@ def hits_by_permutation(predicted, truth):
 def test_expectation_and_deviation_are_those_over_all_orders(predicted, truth):
     rows = np.repeat(np.arange(len(truth)), [len(row) for row in truth])
     labels = np.array([label for row in truth for label in sorted(row)])
-    chance = alignment._Chance.of(rows, labels, np.array(predicted))
+    chance = _Chance.of(rows, labels, np.array(predicted))
     every = hits_by_permutation(predicted, truth)
     assert chance.expected == pytest.approx(np.mean(every))
     assert chance.deviation == pytest.approx(np.std(every), abs=1e-7)
@@ -197,14 +124,22 @@ def test_shifted_labels_are_reported_for_any_metrics(good, metrics):
     assert line.endswith(TOO_HIGH)
 
 
-@pytest.mark.parametrize("entries", [5000, 1 << 17])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_blocks_and_threads_do_not_matter(good, rng, monkeypatch, entries, threads):
-    truth, scores = good
-    case = truth, scores[rng.permutation(len(scores))]
-    expected = mistakes(*case)
-    read_in_pieces(monkeypatch, entries=entries)
-    assert mistakes(*case, threads=threads) == expected
+@pytest.mark.parametrize("form", [csr_matrix, np.asarray])
+@pytest.mark.parametrize("n_rows", [600, 3000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_warning_has_the_values_of_the_first_rows_however_they_are_cut(rng, monkeypatch, form, n_rows, weighted):
+    truth = truth_by_topic(rng, n_rows, 60)
+    scores, weights = 1 / (model(rng, truth) + 0.01), np.where(np.arange(n_rows) % 3, 1.0, 0.0)
+    first = np.arange(n_rows) < N_ROWS  # of all rows, though only those with a weight are looked at
+    first &= (weights > 0) | (not weighted)
+    here = truth[first]
+    best, lowest = (here[np.arange(len(here)), scores[first].argsort(axis=1)[:, place]].mean() for place in (-1, 0))
+    sample = " (in the first 1,000 instances)" if len(here) == N_ROWS else ""
+    expected = f"P@1 is {best:.2%}, but {lowest:.2%} with the lowest score of each row as the best{sample}: {REVERSED}"
+    options = {"sample_weight": weights} if weighted else {}
+    for entries, threads in ((5000, 1), (7001, 3), (1 << 17, 2)):
+        read_in_pieces(monkeypatch, entries=entries)
+        assert mistakes(truth, form(scores), threads=threads, **options) == [expected]
 
 
 def test_batches_are_not_judged_and_states_keep_the_doubts_of_their_rows(good, tmp_path):
@@ -271,9 +206,8 @@ def test_each_of_several_systems_is_judged(good, rng):
     truth, scores = good
     names = ("good", "shuffled", "shifted")
     systems = (scores, scores[rng.permutation(len(scores))], shifted(scores, 1))
-    opened = OpenedTruth.of(truth, Options(metrics="P", k=1))
-    results = score_systems(opened, [System(each, name) for name, each in zip(names, systems, strict=True)])
-    ends = [[line for line in result.warnings if line.endswith("?")] for result in results]
+    results = xmceval.score_all(truth, dict(zip(names, systems, strict=True)), metrics="P", k=1)
+    ends = [[line for line in result.warnings if line.endswith("?")] for result in results.values()]
     assert ends[0] == []
     assert ends[1][0].endswith(SHUFFLED)
     assert ends[2][0].endswith(TOO_HIGH)

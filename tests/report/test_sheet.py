@@ -9,7 +9,7 @@ import xmceval
 from xmceval.report.forms.plain import align_columns, align_terms, draw
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
-from xmceval.scoring.intervals import ONE_ROW
+from xmceval.scoring.estimates import ONE_ROW
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 CARRIES = "carries more than a fifth of the variance of P@1"

@@ -16,7 +16,7 @@ from xmceval.kernels.metrics.sums import LARGEST_TOP, MOMENTS, WORD, WORDS, add_
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.names import parse
 from xmceval.scoring import estimates
-from xmceval.scoring.intervals import (
+from xmceval.scoring.estimates import (
     FEW,
     RowSums,
     binomial_interval,
@@ -27,7 +27,7 @@ from xmceval.scoring.intervals import (
     ratio_interval,
     t_quantile,
 )
-from xmceval.scoring.sums import check_words, no_extremes
+from xmceval.scoring.totals import check_words, no_extremes
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
@@ -285,7 +285,8 @@ def estimate(values, extra=0):
     """Estimate the one output of some rows; `extra` is added to the lower words of the sum of squares."""
     [sums], [kept] = added(values), no_extremes(1)
     sums[2, 1:] += np.array(extra)
-    return estimates.estimate(MEASURE, sums, len(values), kept)
+    [found] = estimates.estimate([MEASURE], sums[None], [len(values)], kept[None])
+    return found
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e3, 2.0**40])

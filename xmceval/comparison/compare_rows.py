@@ -118,10 +118,8 @@ def compare_tables(
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
     results, nouns = [], OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
     for i, name in enumerate(called):
-        estimates = (
-            estimate(metric_sums.measure, metric_sums.sums[i], metric_sums.n_rows[i], metric_sums.extremes[i])
-            for metric_sums in sums
-        )
+        values, extremes = (np.stack([getattr(metric, of)[i] for metric in sums]) for of in ("sums", "extremes"))
+        estimates = estimate(measures, values, [metric.n_rows[i] for metric in sums], extremes)
         figures = tuple(
             Value(measure, number.without_tie_bounds()) for measure, number in zip(measures, estimates, strict=True)
         )

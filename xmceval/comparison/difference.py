@@ -18,8 +18,7 @@ from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import MINUS, Listing
 from xmceval.rows.nouns import OF_LABELS, Nouns
-from xmceval.scoring.estimates import Estimate, as_bounds
-from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS
+from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, Estimate, as_bounds
 from xmceval.scoring.summary import Slice
 
 ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its width

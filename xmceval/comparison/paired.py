@@ -17,7 +17,7 @@ from xmceval.errors import as_here
 from xmceval.kernels.metrics.resampling import flip_signs, swap_systems
 from xmceval.kernels.metrics.sums import FEW_DIFFER, TIE
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.intervals import CONFIDENCE, RowSums, fieller_interval, is_uncertain, t_quantile
+from xmceval.scoring.estimates import CONFIDENCE, RowSums, fieller_interval, is_uncertain, t_quantile
 
 LEVEL = 0.05  # p values below it are significant
 POWER = 0.80

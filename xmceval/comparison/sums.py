@@ -30,13 +30,11 @@ from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.batch import Batch, JointRows
-from xmceval.scoring.estimates import exact
+from xmceval.scoring.estimates import RowSums, exact, exact_sum
 from xmceval.scoring.held_rows import RowBlock
-from xmceval.scoring.intervals import RowSums, exact_sum
 from xmceval.scoring.setup.setup import Program
-from xmceval.scoring.sums import add_rows, add_words, no_sums
 from xmceval.scoring.tasks.task import RowTask
-from xmceval.scoring.totals import Field, Part, Totals
+from xmceval.scoring.totals import Field, Part, Totals, add_rows, add_words, no_sums
 
 Runs = tuple[int, ...]  # the runs of a system, by number; usually one
 

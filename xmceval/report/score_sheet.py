@@ -14,7 +14,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet import BEST, SECOND, Cell, Row, Section, Sheet, transpose
-from xmceval.scoring.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
+from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.options import specs
 from xmceval.scoring.summary import Slice, Value
 

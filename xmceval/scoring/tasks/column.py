@@ -16,8 +16,7 @@ from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
-from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.intervals import exact_sum
+from xmceval.scoring.estimates import Estimate, exact_sum
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import (
     RankedGroups,
@@ -85,7 +84,7 @@ class StoredCells(Part):
         with self._lock:
             if len(self["chunks"]) > 1:
                 arrays = zip(*self["chunks"], strict=True)
-                self.values["chunks"] = [ScoredCells._make(map(np.concatenate, arrays))]
+                self["chunks"] = [ScoredCells._make(map(np.concatenate, arrays))]
             cells: ScoredCells = self["chunks"][0] if self["chunks"] else NO_CELLS
             return cells
 

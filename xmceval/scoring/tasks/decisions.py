@@ -15,8 +15,8 @@ from xmceval.rows.block import Float64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
+from xmceval.scoring.totals import Sums
 
 # Per-row values that are not rates.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(

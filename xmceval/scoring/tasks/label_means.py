@@ -18,8 +18,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.width import Width
-from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.intervals import exact_parts, exact_total
+from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.label_counts import Counts, CountTable
 

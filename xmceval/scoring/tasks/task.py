@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.sums import OUT_OF_RANGE, Sums
+from xmceval.scoring.totals import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
@@ -137,28 +137,30 @@ class RowTask(Task):
 
     def add(self, batch: Batch, part: Sums) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
-        rows, arrays, n = self.compute(batch), part.values, len(self.measures)
+        rows, n = self.compute(batch), len(self.measures)
         ties = batch.setup.options.ties
         if ties in {"best", "worst"}:  # replace values by those for this order of tied labels
             moved = rows.values[:, :, 2 if ties == "best" else 3].copy()
             rows.values[:, :, 0] += moved
             rows.values[:, :, 2:4] -= moved[:, :, None]
-        extremes, weights = arrays["extremes"], read_only(batch.weights)
-        wrong = add_values(rows.values, weights, arrays["sums"], extremes[:n])
+        extremes, weights = part["extremes"], read_only(batch.weights)
+        wrong = add_values(rows.values, weights, part["sums"], extremes[:n])
         if rows.shares.size and wrong < 0:
-            wrong = add_values(rows.shares, weights, arrays["shares"], extremes[n:])
+            wrong = add_values(rows.shares, weights, part["shares"], extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        arrays["left_out"] += rows.left_out
+        part["left_out"] += rows.left_out
         if rows.true is not None:
-            arrays["true"] += rows.true
+            part["true"] += rows.true
         return rows
 
     def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:
         """Divide."""
-        estimates, unbounded = {}, self.tied_by_label.get("best", ())
-        for o, (measure, n_left_out) in enumerate(zip(self.measures, part["left_out"].tolist(), strict=True)):
-            has_ceiling, n = setup.options.ceiling and self.has_ideal(measure), n_rows - n_left_out
-            value = estimate(measure, part["sums"][o], n, part["extremes"][o], ceiling=has_ceiling)
-            estimates[measure.name] = value.without_tie_bounds() if measure in unbounded else value
-        return estimates
+        unbounded, ceiling = self.tied_by_label.get("best", ()), setup.options.ceiling
+        has_ceiling = [ceiling and self.has_ideal(measure) for measure in self.measures]
+        n_counted = (n_rows - part["left_out"]).tolist()
+        values = estimate(self.measures, part["sums"], n_counted, part["extremes"], has_ceiling)
+        return {
+            measure.name: value.without_tie_bounds() if measure in unbounded else value
+            for measure, value in zip(self.measures, values, strict=True)
+        }

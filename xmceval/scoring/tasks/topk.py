@@ -16,8 +16,8 @@ from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
+from xmceval.scoring.totals import Sums
 
 GAINS = MappingProxyType(
     {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
@@ -269,13 +269,13 @@ class TopK(RowTask):
 
     def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
         """Return the shares of each bin; complements have no shares."""
+        measures = [measure for measure in self.measures for _ in range(setup.n_bins)]
+        n_counted = (n_rows - part["left_out"]).repeat(setup.n_bins).tolist()
+        shares = estimate(measures, part["shares"], n_counted, part["extremes"][len(self.measures) :])
         bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
-        shares, extremes = iter(part["shares"]), iter(part["extremes"][len(self.measures) :])
-        for measure, n_left_out in zip(self.measures, part["left_out"].tolist(), strict=True):
-            for estimates in bins:
-                share = estimate(measure, next(shares), n_rows - n_left_out, next(extremes))
-                if not measure.metric.complement:
-                    estimates[measure.name] = share.without_tie_bounds()
+        for i, (measure, share) in enumerate(zip(measures, shares, strict=True)):
+            if not measure.metric.complement:
+                bins[i % setup.n_bins][measure.name] = share.without_tie_bounds()
         return bins
 
 

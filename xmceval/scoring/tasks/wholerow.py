@@ -18,9 +18,9 @@ from xmceval.kernels.rows.order import BASE, N_DIGITS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.scoring.batch import Batch, longest
-from xmceval.scoring.sums import Sums
 from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, rule_of
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
+from xmceval.scoring.totals import Sums
 
 KINDS: Mapping[str, int] = MappingProxyType(
     {

@@ -41,21 +41,6 @@ if TYPE_CHECKING:
 Reading: TypeAlias = Callable[[Head, Request], "Opened | None"]  # opens a file that has evidence of its format
 ROLES: tuple[Role, Role] = ("truth", "scores")
 LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
-_SAVE = "save the matrix with scipy.sparse.save_npz"
-_RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
-REFUSED = {  # signatures of unsupported files, with their kind and a hint
-    signatures.MATLAB: ("a MATLAB file", _SAVE),
-    signatures.PICKLE: ("a pickle, which runs code when it is loaded", _SAVE),
-    signatures.HDF5: ("an HDF5 file", _SAVE),
-    signatures.EMPTY_ZIP: ("an empty zip archive", _SAVE),
-    **dict.fromkeys(signatures.UTF16_BOMS, ("UTF-16 text", _RECODE)),
-    signatures.LFS: ("a pointer of Git LFS, not the data", "git lfs pull"),
-}
-SIGNED = (
-    *(signatures.ZIP, signatures.NPY, signatures.PARQUET, signatures.ARROW_FILE, signatures.ARROW_STREAM),
-    *REFUSED,
-)
-
 _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
 _MULAN = re.compile(rb"<label\s+name\s*=")
 _INTEGER = re.compile(rb"[-+]?\d+")
@@ -142,28 +127,55 @@ def _open(path: Path, request: Request) -> Opened:
     head = Head.of(path)
     if not head.content:
         raise DataError(f"{path}: the file is empty")
-    signature = next((start for start in SIGNED if head.content.startswith(start)), None)
-    opened = _open_text(head, request) if signature is None else _open_signed(head, signature, request)
+    open_signed = (opener for signature, opener in SIGNED.items() if head.content.startswith(signature))
+    opened = next(open_signed, _open_text)(head, request)
     return replace(opened, is_copied=stored_at(path) != path)
 
 
-def _open_signed(head: Head, signature: bytes, request: Request) -> Opened:
-    """Open a file that begins with the signature of its format, or refuse it."""
-    if signature == signatures.ZIP:
-        from xmceval.files.arrays.npz import open_npz
+def _open_npz(head: Head, request: Request) -> Opened:
+    from xmceval.files.arrays.npz import open_npz
 
-        return open_npz(head.path, request)
-    if signature == signatures.NPY:
-        from xmceval.files.arrays.pairs import open_npy
+    return open_npz(head.path, request)
 
-        return open_npy(head.path, request)
-    if signature in REFUSED:
-        name, hint = REFUSED[signature]
-        raise DataError(f"{head.path}: is {name}; expected UTF-8 text, npz or npy (hint: {hint})")
+
+def _open_npy(head: Head, request: Request) -> Opened:
+    from xmceval.files.arrays.pairs import open_npy
+
+    return open_npy(head.path, request)
+
+
+def _open_table(name: str, head: Head, request: Request) -> Opened:
     from xmceval.files.tables.open import open_table
     from xmceval.files.tables.table import file_table
 
-    return open_table(file_table(head.path, "parquet" if signature == signatures.PARQUET else "arrow"), request)
+    return open_table(file_table(head.path, name), request)
+
+
+def _refuse(what: str, hint: str, head: Head, _: Request) -> Opened:
+    raise DataError(f"{head.path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
+
+
+# What is done with a file that begins with the signature of its format.
+SIGNED: Mapping[bytes, Callable[[Head, Request], Opened]] = MappingProxyType(
+    {
+        signatures.ZIP: _open_npz,
+        signatures.NPY: _open_npy,
+        **{signature: partial(_open_table, name) for signature, name in signatures.TABLES.items()},
+        **{
+            signature: partial(_refuse, what, "save the matrix with scipy.sparse.save_npz")
+            for signature, what in (
+                (signatures.MATLAB, "a MATLAB file"),
+                (signatures.PICKLE, "a pickle, which runs code when it is loaded"),
+                (signatures.HDF5, "an HDF5 file"),
+                (signatures.EMPTY_ZIP, "an empty zip archive"),
+            )
+        },
+        **dict.fromkeys(
+            signatures.UTF16_BOMS, partial(_refuse, "UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8")
+        ),
+        signatures.LFS: partial(_refuse, "a pointer of Git LFS, not the data", "git lfs pull"),
+    }
+)
 
 
 def _open_text(head: Head, request: Request) -> Opened:
@@ -252,10 +264,9 @@ def _open_csv(head: Head, request: Request) -> Opened | None:
     """Open a table as text, if the names in its header are known."""
     if not _may_have_header(head):
         return None
-    from xmceval.files.tables.open import find_header, open_csv
+    from xmceval.files.tables.open import open_csv
 
-    header = find_header(head, request)
-    return None if header is None else open_csv(head, request, header)
+    return open_csv(head, request)
 
 
 def _open_short_run(head: Head, request: Request) -> Opened | None:

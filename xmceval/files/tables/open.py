@@ -15,13 +15,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, listed, names_flags
-from xmceval.files.io import signatures
 from xmceval.files.io.chunks import NUMBER
+from xmceval.files.io.signatures import TABLES
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.queries import Lines, QuerySource
@@ -42,6 +42,7 @@ from xmceval.files.tables.table import (
     LOOKED_AT,
     Column,
     Table,
+    csv_code,
     csv_table,
     file_table,
     is_text_type,
@@ -131,43 +132,30 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         refuse_repeats(table.name, n_entries, len(lines.queries) * max(len(lines.documents), 1), "document")
 
 
-class HeaderLine(NamedTuple):
-    """The first line of text, as column names."""
-
-    number: int  # line number
-    line: bytes
-    names: list[str]
-    delimiter: bytes
-
-
-def _read_headers(head: Head) -> Iterator[HeaderLine]:
-    """Yield the first line split into names, once for every delimiter that occurs in it."""
-    number, line = head.first_line
+def _split_header(line: bytes) -> Iterator[tuple[list[str], bytes]]:
+    """Yield the names of columns in a line and their delimiter, once for every delimiter that occurs in it."""
     for delimiter in DELIMITERS:
         names = split_fields(line, delimiter)
         if len(names) > 1:
-            yield HeaderLine(number, line, names, delimiter)
+            yield names, delimiter
 
 
-def find_header(head: Head, request: Request) -> HeaderLine | None:
-    """Return the header of a CSV or TSV file with known names; None for other text."""
-    for header in _read_headers(head):
-        names = header.names
-        if all(names[1:]) and request.are_names([name.encode() for name in names]):
+def open_csv(head: Head, request: Request) -> Opened | None:
+    """Open a CSV or TSV file with a header line of known names; None for other text."""
+    number, line = head.first_line
+    for names, delimiter in _split_header(line):
+        if not all(names[1:]):
+            continue
+        if request.are_names([name.encode() for name in names]):
             return None
-        if are_known(names) and all(names[1:]) and not any(name[:1].isdigit() for name in names):
-            return header
+        if are_known(names) and not any(name[:1].isdigit() for name in names):
+            if any(name[:1] in {"'", '"'} for name in names):  # fields would be quoted too
+                raise DataError(
+                    f"{head.path}:{number}: expected names of columns without quotes, or with double quotes that no "
+                    f"blank precedes, found {quote(line)}"
+                )
+            return open_table(csv_table(head.path, names, delimiter, number), request)
     return None
-
-
-def open_csv(head: Head, request: Request, header: HeaderLine) -> Opened:
-    """Open a CSV or TSV file with a header line of known names."""
-    if any(name[:1] in {"'", '"'} for name in header.names):  # fields would be quoted too
-        raise DataError(
-            f"{head.path}:{header.number}: expected names of columns without quotes, or with double quotes that no "
-            f"blank precedes, found {quote(header.line)}"
-        )
-    return open_table(csv_table(head.path, header.names, header.delimiter, header.number), request)
 
 
 def refuse_header(head: Head, request: Request) -> None:
@@ -175,7 +163,7 @@ def refuse_header(head: Head, request: Request) -> None:
     number, line = head.first_line
     below = head.lines[number:MOST_LINES]
     filled = [row.strip() for row in below if row.strip()]
-    for _, _, names, delimiter in _read_headers(head):
+    for names, delimiter in _split_header(line):
         if not all(names[1:]):
             continue
         if request.are_names([name.encode() for name in names]):
@@ -218,11 +206,11 @@ def table_at(path: Path) -> Table | None:
     if is_empty(path):
         return None
     head = Head.of(path)
-    if head.content.startswith(signatures.PARQUET):
-        return file_table(path, "parquet")
-    if head.content.startswith((signatures.ARROW_FILE, signatures.ARROW_STREAM)):
-        return file_table(path, "arrow")
-    for number, _, names, delimiter in _read_headers(head):
+    for signature, name in TABLES.items():
+        if head.content.startswith(signature):
+            return file_table(path, name)
+    number, line = head.first_line
+    for names, delimiter in _split_header(line):
         roles = find_roles(names)
         if roles["query"] or roles["row"]:
             return csv_table(path, names, delimiter, number)
@@ -305,9 +293,8 @@ def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterab
     numbers = [name for name in names if not _is_row_name(name) and all(map(_is_number, cells[name]))]
     if len(numbers) > 1:
         others = [name for name in names if name not in numbers]
-        between = "" if delimiter == b"," else f", sep={json.dumps(delimiter.decode())}"
-        code = f"pandas.read_csv({json.dumps(str(path))}{between})"
-        raise _wide_error(f"{path}:{line}", names, others, [n for n in others if _are_ids(cells[n])], code, path)
+        ids = [name for name in others if _are_ids(cells[name])]
+        raise _wide_error(f"{path}:{line}", names, others, ids, csv_code(path, delimiter), path)
 
 
 def _are_unknown(names: Iterable[str]) -> bool:

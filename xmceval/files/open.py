@@ -91,10 +91,7 @@ def open_either(
     is_alone: bool = False,
     are_all_ids: bool | None = None,
 ) -> Opened:
-    """Open a file as `kind`, ``truth`` or ``scores``; by default its content decides.
-
-    With `is_alone` it is only described, and a TREC run has its own rows.
-    """
+    """Open a file as `kind`, by default as its content decides; with `is_alone`, only to describe it."""
     check_kind(kind)
     path = to_path(path)
     truth, scores = (
@@ -270,11 +267,7 @@ def _open_csv(head: Head, request: Request) -> Opened | None:
 
 
 def _open_short_run(head: Head, request: Request) -> Opened | None:
-    """Open headerless lines of query, document and rank or score, if the truth is qrels.
-
-    Only the judgments show that such lines are a run. Whole numbers in the third column are ranks if they are
-    1, 2, ... for each query, as in the runs of MS MARCO; other whole numbers could also be scores.
-    """
+    """Open headerless lines of query, document and rank or score, which only judgments show to be a run."""
     rows = [row.fields for row in head.rows]
     if request.judgments is None or not request.are_scores or not rows or len(rows[0]) not in {3, 4}:
         return None
@@ -286,6 +279,7 @@ def _open_short_run(head: Head, request: Request) -> Opened | None:
         return _open_lines(head, request, SCORED)
     if _are_ranks(rows):
         return _open_lines(head, request, RANKED)
+    # Ranks are 1, 2, ... for each query, as in runs of MS MARCO; other whole numbers could also be scores.
     raise DataError(
         f"{head.path}: the third column may have ranks or scores, as it has whole numbers that are not 1, 2, ... for "
         "each query (hint: write a first line 'query_id document_id rank' or 'query_id document_id score' between tabs)"

@@ -21,10 +21,7 @@ _NUMBER = re.compile(r"([0-9]+)")
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
-    """Check that the paths among the inputs of a call can be read; the contents of pipes are copied again.
-
-    A folder in `may_have_shards` could contain shards.
-    """
+    """Refuse paths that cannot be read, and copy pipes anew; a folder in `may_have_shards` could contain shards."""
     paths = [to_path(value) for value in inputs if isinstance(value, (str, Path))]
     if not paths:
         return
@@ -126,10 +123,7 @@ def _read_list(text: str, file: Path | None = None) -> Shards:
 
 
 def find_beside(file: Path | None, name: str) -> Path | Shards | None:
-    """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None if missing.
-
-    Relative names are relative to the file, or without a file to the current folder.
-    """
+    """Return the path, or shards, that a name in a file means, relative to the file; None if missing."""
     path = beside(file, name)
     try:
         is_file = is_present(path)

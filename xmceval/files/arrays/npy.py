@@ -99,10 +99,7 @@ class ArrayStream:
         self._row = 0
 
     def take(self, n_rows: int) -> AnyArray:
-        """Return the next rows of a matrix, [n_rows, n_columns].
-
-        An array in Fortran order is memory-mapped, or read whole if it is compressed or in an archive.
-        """
+        """Return the next rows of a matrix, [n_rows, n_columns]; in Fortran order memory-mapped or read whole."""
         if not self._is_whole:
             width = self.header.shape[1]
             return self.read(n_rows * width).reshape(n_rows, width)
@@ -184,10 +181,7 @@ class ArrayStream:
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """An array that is reread for each pass: an npy file, or a member of an npz archive.
-
-    A pipe is first copied to a temporary file, as header and rows are read separately.
-    """
+    """An array that is reread for each pass: an npy file, or a member of an npz archive."""
 
     path: Path
     member: str = ""
@@ -209,6 +203,7 @@ class ArrayFile:
     @contextmanager
     def open(self) -> Iterator[ArrayStream]:
         """Open it."""
+        # A pipe is first copied to a temporary file, as header and rows are read separately.
         with ExitStack() as stack:
             if not self.member:
                 array = ArrayStream(open_bytes(self.path), self.name, self.path)

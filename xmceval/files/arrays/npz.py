@@ -146,10 +146,7 @@ def _describe_other(path: Path, names: Sequence[str], arrays: Mapping[str, Array
 def _read_csr(
     arrays: Sequence[ArrayFile], shape: tuple[int, int], n_stored: int, are_scores: bool, first_row: int
 ) -> Iterator[Csr]:
-    """Yield the rows of a CSR matrix from `first_row` on, in pieces of about BLOCK_ENTRIES entries.
-
-    Its row pointers, indices and values are read in parallel, and pointers are checked before the entries are read.
-    """
+    """Yield rows from `first_row` on, in pieces of about BLOCK_ENTRIES entries, whose pointers are checked first."""
     name, n_rows = str(arrays[0].path), shape[0]
     with ExitStack() as stack:
         streams = [stack.enter_context(array.open()) for array in arrays]

@@ -30,10 +30,7 @@ _PADDING = frozenset({"", "-1"})
 
 
 def open_npy(path: Path, request: Request) -> Opened:
-    """Open an npy matrix: scores or truth [n_rows, n_labels], or predictions as ranked labels or their names.
-
-    `are_ids` says which; by default the first piece decides.
-    """
+    """Open an npy matrix: scores or truth [n_rows, n_labels], or predictions as ranked labels or their names."""
     array = ArrayFile(path)
     header = array.header()
     if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iufUO":
@@ -66,10 +63,7 @@ def open_dense(path: Path, request: Request) -> Opened:
 
 
 def open_pair(path: Path, request: Request) -> Opened:
-    """Open ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME.
-
-    Labels alone are ranked, best first; scores alone are a dense matrix.
-    """
+    """Open NAME-labels.npy and NAME-scores.npy; labels alone are ranked, scores alone a dense matrix."""
     labels, scores = find_pair(path)
     if not labels.exists() and not scores.exists():
         raise DataError(describe_missing(path))
@@ -96,10 +90,7 @@ def open_lists(
     is_held: bool = False,
     may_be_scores: bool = False,
 ) -> Opened:
-    """Open a matrix of labels or their names [n_rows, any width], and optionally one of their scores.
-
-    Without scores, labels are ranked best first, and a warning says what is `missing`.
-    """
+    """Open a matrix of labels or their names [n_rows, any width], ranked best first or with one of scores."""
     header = _check_matrix(labels, "iufUO" if request.are_all_ids and scores is None else "iuUO")
     dtype = None
     if scores is not None:

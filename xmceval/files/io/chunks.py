@@ -24,10 +24,7 @@ NEWLINE = 0x0A
 
 @dataclass
 class Chunk:
-    """Bytes of whole lines: ``text[start:stop]`` ends with a newline. The buffer is reused after deletion.
-
-    Its first byte is byte `offset` of the file.
-    """
+    """Whole lines from byte `offset` of a file: ``text[start:stop]``; the buffer is reused after deletion."""
 
     buffer: bytearray
     start: int

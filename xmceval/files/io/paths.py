@@ -33,10 +33,7 @@ LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
 class RemotePath(_Local):  # type: ignore[misc, valid-type]
-    """The address of a remote file, which fsspec opens.
-
-    It is a Path, so that it can be passed wherever paths can, but the operating system cannot open it.
-    """
+    """The address of a remote file, passed as any Path, which fsspec opens and the operating system cannot."""
 
     address: str  # including any credentials
 
@@ -191,10 +188,7 @@ def find_files(path: Path) -> list[Path]:
 
 
 def identify(value: Any) -> tuple[Path | int, ...]:
-    """Return the identity of an input: the ids of its matrices in memory, or its files without links.
-
-    All names of a pair give the same path.
-    """
+    """Return the files of an input without links, one for all names of a pair, or the ids of its matrices."""
     identities = list[Path | int]()
     for part in parts_of(value):
         if isinstance(part, (str, Path)):

@@ -44,11 +44,7 @@ def is_dict(value: Any) -> bool:
 
 
 def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
-    """Return the records of a dict by query, or of a ranx Qrels or Run; None if it is neither.
-
-    In truth a query may have a set of relevant documents instead of grades. `name` is the name of the value in
-    messages, and `noun` the kind of number in it: ``grade`` or ``score``.
-    """
+    """Return a dict by query, or a ranx Qrels or Run, as records of a grade or score (`noun`); None for others."""
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
     if hasattr(value, "get_doc_ids_and_scores"):
@@ -57,6 +53,7 @@ def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
         return replace(records_of(value, name, noun), may_be_frame=True)
     if not is_dict(value):
         return None
+    # In truth a query may have a set of relevant documents instead of grades.
     if noun == "grade" and value and all(isinstance(documents, (set, frozenset)) for documents in value.values()):
         return records_of({query: dict.fromkeys(documents, 1) for query, documents in value.items()}, name, noun)
     sets = " or {query: {document, ...}}" if noun == "grade" else ""

@@ -206,10 +206,7 @@ def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines:
 
 
 def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: Float64) -> int:
-    """Raise equal scores of a row by the smallest possible steps, the bytewise greatest document highest.
-
-    This is the order of trec_eval. Return the number of scores that equal another one; none may be NaN.
-    """
+    """Raise equal scores of a row by the least steps, in trec_eval's order of documents; return their number."""
     from xmceval.kernels.text.order import raise_ties
 
     keys, order = np.empty((2, int(np.diff(indptr).max(initial=0))), dtype=np.int64)
@@ -265,11 +262,9 @@ SCORED, RANKED, RANKED_AND_SCORED = (  # as from Tevatron, MS MARCO and ColBERT
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """How documents become labels: by the names of --labels, by position in a sorted list, or as label ids.
+    """How documents become labels: by the names of --labels, by position in a sorted list, or as label ids."""
 
-    Documents are names even if all are whole numbers: they are label ids only if other inputs are by label.
-    """
-
+    # Documents are names even if all are whole numbers: they are ids only if other inputs are by label.
     names: Names | None = None  # the label names, if any
     # the documents in truth and runs, if they are neither label names nor ids: first those of the truth, then
     # others in order of appearance

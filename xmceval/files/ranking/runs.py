@@ -63,10 +63,7 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
 
 
 def _open_run(source: QuerySource, request: Request) -> Opened:
-    """Read lines of query, document and score, and put them into the order of the judged queries.
-
-    Equal scores are put into the order of trec_eval.
-    """
+    """Read lines of query, document and score, and put them into the order of the judged queries."""
     if not request.are_scores:
         raise DataError(f"{source}: is a TREC run, which holds predictions; expected truth, such as TREC qrels")
     judgments = request.judgments
@@ -109,10 +106,8 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
 
 
 def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
-    """Yield the doubt that low scores are best, if scores rise with the rank in most of the first queries.
-
-    Ranks are not used otherwise: scores alone order the documents, as in trec_eval.
-    """
+    """Yield the doubt that low scores are best, if in most of the first queries they rise with the rank."""
+    # Ranks are not used otherwise: scores alone order the documents, as in trec_eval.
     queries: dict[bytes | int, list[tuple[int, float]]] = {}
     for query, rank, score in lines.ranked:
         if score > -np.inf:
@@ -131,10 +126,7 @@ def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
 
 
 def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
-    """Yield doubts about a run: constant or rounded scores, and documents with other names in the truth.
-
-    Ties are broken afterwards.
-    """
+    """Yield doubts about a run before ties are broken: constant or rounded scores, and documents named otherwise."""
     ends = entries.indptr[: QUERIES_WITH_TIES + 1]
     rows = [entries.values[start:end] for start, end in pairwise(ends.tolist())]
     rows = [scores[scores > -np.inf] for scores in rows]

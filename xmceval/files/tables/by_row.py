@@ -233,10 +233,7 @@ def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 
 
 
 def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words | None]:
-    """Return the names by which labels that are text are looked up, or else the words that number them.
-
-    If none of the first labels is a name, labels are ids, which need neither.
-    """
+    """Return the names in which labels that are text are looked up, or the words that number them, or neither."""
     if not labels.is_text:
         return None, None
     words = [word for word in labels.array.to_pylist() if word is not None]
@@ -256,10 +253,7 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
 
 
 def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts: list[str], warnings: list[str]) -> Csr:
-    """Replace the numbers of words by labels, and add facts and doubts.
-
-    Equal scores are ordered as for tied documents. Numbers are refused if the truth has names.
-    """
+    """Replace the numbers of words by labels, order ties as for documents, and add facts and doubts."""
     words, numbers, values = labels.words or Words(), csr.indices[:], csr.values[:]
     truth, n_true = request.by_row, labels.places.size
     if truth is not None and n_true and numbers.size and numbers.min() >= n_true:  # no label of the truth
@@ -337,10 +331,7 @@ def join_runs(parts: Sequence[Int64]) -> Int64:
 
 
 def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
-    """Refuse row numbers that are 1 to n or mostly missing; yield a doubt about other implausible ones.
-
-    `tables` are truth and predictions, which share their rows, or only training labels.
-    """
+    """Refuse row numbers that are 1 to n or mostly missing in all tables together; doubt implausible ones."""
     runs = join_runs([table.runs for table in tables])
     first, n_rows, n_present = int(runs[0, 0]), int(runs[-1, 1]), int(np.diff(runs).sum())
     have = f"{listed((table.table for table in tables), 'and')}: {'has' if len(tables) == 1 else 'have'}"
@@ -442,11 +433,7 @@ def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
 
 
 def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
-    """Return the rows named by a column of ids that truth and predictions share; None without one.
-
-    Such a column is recognised by its values, which are distinct in both. Conflicting columns or ids are
-    refused.
-    """
+    """Return the rows named by a column of ids, distinct in truth and predictions; refuse conflicting ones."""
     if truth.columns.key is not None or scores.columns.key is not None:
         return None
     found = list[tuple[Axis, Axis]]()

@@ -148,10 +148,7 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
 def find_pairs(
     place: str, names: Sequence[str], lists: Collection[str], *, are_scores: bool
 ) -> tuple[Columns, dict[str, list[str]]]:
-    """Find the columns of rows or queries and of labels or documents; also return the names by role.
-
-    `are_scores` decides what the message about unknown names asks for.
-    """
+    """Find the columns of rows or queries and of labels or documents; also return the names by role."""
     roles = find_roles(names, lists)
     labels = _without_texts(roles["document"] or roles["label"])
     label = labels[0] if len(labels) == 1 else None

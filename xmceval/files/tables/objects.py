@@ -88,11 +88,7 @@ def _exportable(frame: Any) -> Any:
 
 
 def _is_wide(frame: Any, name: str) -> bool:
-    """Return whether a data frame has one column of numbers per label: no column is the key of a long table.
-
-    A frame with only some of the known columns is refused: read as a matrix, ids would become grades and
-    scores.
-    """
+    """Return whether a data frame has a column of numbers per label; refuse one that may also be a long table."""
     named = _index_names(frame)
     columns = [str(column) for column in frame.columns]
     roles = find_roles([*named, *columns], columns)

@@ -256,10 +256,7 @@ class Table:
         return has_lists(self.schema.field(name).type)
 
     def has_numbers(self, name: str, lists: str | None = None) -> bool:
-        """Return whether the first lines of a column have numbers or bools, possibly as text.
-
-        In a column of lists, these must be as long as those of the column ``lists``.
-        """
+        """Return whether the first lines have numbers, maybe as text, in lists as long as those of column `lists`."""
         columns = [column.array[:LOOKED_AT] for column in self.head([name] if lists is None else [name, lists])]
         if lists is not None and columns:
             from pyarrow import compute
@@ -442,10 +439,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
 
 
 def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
-    """Return an object that exports an Arrow stream (a data frame, table, reader or relation) as a table.
-
-    A single array of lists becomes a table with the column ``labels``.
-    """
+    """Return an object that exports an Arrow stream as a table; an array of lists has the column ``labels``."""
     pyarrow = _import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
     form, is_series = FORMATS["frame"], hasattr(value, "iloc") and not is_frame(value)
     with _in_words(name, form):

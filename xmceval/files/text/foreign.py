@@ -311,11 +311,7 @@ def check_lists(truth: Path, scores: Path) -> None:
 
 
 def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
-    """Return the first words of all lines, as possible row ids or None, and as a possible column or empty.
-
-    Ids are distinct, and most lines continue after them. A column is in lines of 2, 3 or 4 words, all equally
-    long.
-    """
+    """Return the first words of all lines, as possible row ids or None, and as a possible column or empty."""
     words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
     for line in read_lines(path):
         row = _SEPARATOR.split(without_comment(line).strip())
@@ -326,5 +322,6 @@ def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
             n_longer += len(row) > 1
             if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
                 return None, set()  # neither, so stop reading
+    # Ids are distinct, and most lines continue after them; lines of columns have equally many words.
     are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
     return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

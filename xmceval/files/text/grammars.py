@@ -221,10 +221,7 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
 
 
 def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = False) -> Rows:
-    """Parse ``__label__x`` anywhere in text, or in predictions ``__label__x 0.5 __label__y 0.25``.
-
-    Lists are ``__label__x __label__y``, with the best first in predictions.
-    """
+    """Parse ``__label__x`` in any text, or predictions: ``__label__x 0.5 __label__y 0.25``, or without scores."""
     if region.are_scores:
         return _parse_by_line(region, scratch, lambda line: _read_fasttext(line, region.names, are_lists=are_lists))
     if region.names is not None:

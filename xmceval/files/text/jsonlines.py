@@ -31,10 +31,7 @@ def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    """Yield the labels of ``{"target_ind": [12, 90562], "target_rel": [1.0, 1.0]}`` with their grades.
-
-    A row may also be a list of ``{"label": 12}``.
-    """
+    """Yield labels and grades of {"target_ind": [12], "target_rel": [1.0]}, or of a list of {"label": 12}."""
     row = _load_row(line)
     if isinstance(row, list):
         yield from _labels_of(row, names, default=1.0)
@@ -53,10 +50,7 @@ def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
 
 
 def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    """Yield the labels of ``{"data": [["name", 0.9], ...]}`` with their scores.
-
-    A row may also be a list of ``{"label": 12, "score": 0.9}``.
-    """
+    """Yield labels and scores of {"data": [["name", 0.9]]}, or of a list of {"label": 12, "score": 0.9}."""
     row = _load_row(line)
     if isinstance(row, list):
         yield from _labels_of(row, names, default=None)

@@ -48,10 +48,7 @@ class Words:
         return [blob[begin:end] for begin, end in pairwise(self.ends[first:].tolist())]
 
     def number(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int32:
-        """Return the numbers of words, adding new ones.
-
-        `text` [n_bytes] is padded after the last word; `begins` and `ends` [n] are the bounds of the words.
-        """
+        """Return the numbers of words in a padded text, given their bounds [n], adding new ones."""
         from xmceval.kernels.text.words import number_words
 
         self._make_room(begins.size, int(ends.sum() - begins.sum()))

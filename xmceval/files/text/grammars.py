@@ -260,16 +260,18 @@ def _fasttext_label(word: bytes, names: Names | None) -> int:
 
 def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
     """Parse JSON lines with a kernel, and the lines where it stops in Python."""
-    from xmceval.files.text.jsonlines import read_scores, read_truth
+    from xmceval.files.text.jsonlines import read_row
     from xmceval.kernels.text.json import parse_json
 
-    read = read_scores if region.are_scores else read_truth
+    def read(line: bytes) -> Iterator[tuple[int, float]]:
+        return read_row(line, region.names, are_scores=region.are_scores)
+
     buffer, at = region.chunk.buffer, region.start
     try:
         if not buffer.isascii():  # takes no memory, unlike decoding
             str(memoryview(buffer)[at : region.stop], "utf-8")
     except UnicodeDecodeError:
-        return _parse_by_line(region, scratch, lambda line: read(line, region.names))
+        return _parse_by_line(region, scratch, read)
     rows, status = _room_for_labels(region, scratch), np.zeros(2, dtype=np.int64)
     room = 0 if region.names is None else rows.indices.size
     places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
@@ -280,7 +282,7 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
         n_named = _find_names(region, rows, places, row, n_named)
         if at < region.stop:
             end = buffer.index(b"\n", at)
-            for label, value in _read_line(region, row, bytes(buffer[at:end]), lambda line: read(line, region.names)):
+            for label, value in _read_line(region, row, bytes(buffer[at:end]), read):
                 rows.indices[n], rows.values[n] = label, value
                 n += 1
             rows.indptr[row + 1], at = n, end + 1

@@ -30,41 +30,38 @@ def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    """Yield labels and grades of {"target_ind": [12], "target_rel": [1.0]}, or of a list of {"label": 12}."""
+def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[tuple[int, float]]:
+    """Yield the labels of a line with their grades or scores.
+
+    Truth is ``{"target_ind": [12, 90562], "target_rel": [1.0, 1.0]}``, or a list of ``{"label": 12}``, and predictions
+    are ``{"data": [["name", 0.9], ...]}``, or a list of ``{"label": 12, "score": 0.9}``.
+    """
     row = _load_row(line)
     if isinstance(row, list):
-        yield from _labels_of(row, names, default=1.0)
+        for item in row:
+            if not isinstance(item, dict) or "label" not in item or (are_scores and "score" not in item):
+                example = '{"label": 12, "score": 0.9}' if are_scores else '{"label": 12}'
+                raise ValueError(f"expected objects such as {example} in the list, found {ascii(item)[:60]}")
+            yield _to_label(item["label"], names), _to_number(item.get("score", 1.0), "score")
         return
-    labels = row.get("target_ind")
+    labels = row.get("data" if are_scores else "target_ind")
     if not isinstance(labels, list):
-        raise ValueError(
-            f'expected an object with a list "target_ind", {_describe(row)}; predictions have a list "data"'
-            + _hint_at_fields(row, are_scores=False)
-        )
+        expected, other = 'a list "target_ind"', 'predictions have a list "data"'
+        if are_scores:
+            expected, other = 'a list "data" of [name, score]', 'truth has a list "target_ind"'
+        hint = _hint_at_fields(row, are_scores=are_scores)
+        raise ValueError(f"expected an object with {expected}, {_describe(row)}; {other}{hint}")
+    if are_scores:
+        for pair in labels:
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
+            yield _to_label(pair[0], names), _to_number(pair[1], "data")
+        return
     grades = row.get("target_rel", [1.0] * len(labels))
     if not isinstance(grades, list) or len(grades) != len(labels):
         raise ValueError('expected "target_rel" to be a list as long as "target_ind"')
     for label, grade in zip(labels, grades, strict=True):
         yield _to_label(label, names), _to_number(grade, "target_rel")
-
-
-def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
-    """Yield labels and scores of {"data": [["name", 0.9]]}, or of a list of {"label": 12, "score": 0.9}."""
-    row = _load_row(line)
-    if isinstance(row, list):
-        yield from _labels_of(row, names, default=None)
-        return
-    pairs = row.get("data")
-    if not isinstance(pairs, list):
-        raise ValueError(
-            f'expected an object with a list "data" of [name, score], {_describe(row)}; truth has a list "target_ind"'
-            + _hint_at_fields(row, are_scores=True)
-        )
-    for pair in pairs:
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
-        yield _to_label(pair[0], names), _to_number(pair[1], "data")
 
 
 def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
@@ -130,14 +127,6 @@ def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:
     new = f"{to_path(files[0]).name.partition('.')[0]}-new.jsonl"
     code = f"import fileinput, json; [print({line}) for line in {lines}]"
     return f"python -c {shlex.quote(code)} > {shlex.quote(new)}"
-
-
-def _labels_of(row: list[Any], names: Names | None, default: float | None) -> Iterator[tuple[int, float]]:
-    for item in row:
-        if not isinstance(item, dict) or "label" not in item or (default is None and "score" not in item):
-            example = '{"label": 12, "score": 0.9}' if default is None else '{"label": 12}'
-            raise ValueError(f"expected objects such as {example} in the list, found {ascii(item)[:60]}")
-        yield _to_label(item["label"], names), _to_number(item.get("score", default), "score")
 
 
 def _hint_at_fields(row: dict[str, Any], *, are_scores: bool) -> str:

@@ -17,19 +17,9 @@ from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.paths import MAX_LINE, is_pair, to_path
 from xmceval.files.io.streams import quote, read_first_bytes, stored_at
 from xmceval.files.opened import Head, Opened, Request, Role
+from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import read_records
-from xmceval.files.ranking.queries import (
-    BEIR,
-    QRELS,
-    RANKED,
-    RANKED_AND_SCORED,
-    RUN,
-    SCORED,
-    UNTAGGED,
-    LineColumns,
-    QuerySource,
-    line_file,
-)
+from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
 from xmceval.files.sidecars.label_names import Names, names_beside_ids
 from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_headerless
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, NO_PREDICTION
@@ -212,14 +202,14 @@ def _open_run(head: Head, request: Request) -> Opened | None:
             n_of_run += bool(is_ranked) and not all(map(_INTEGER.fullmatch, row[:6]))
     if 2 * n_of_run <= len(rows):
         return None
-    return _open_lines(head, request, RUN if any(len(row) > 5 for row in rows) else UNTAGGED)
+    return _open_lines(head, request, queries.RUN if any(len(row) > 5 for row in rows) else queries.UNTAGGED)
 
 
 def _open_beir(head: Head, request: Request) -> Opened | None:
     """Open BEIR qrels, recognised by their header."""
     header = head.rows[0].text if head.rows else b""
-    is_beir = [field.strip().lower() for field in header.split(b"\t")] == BEIR.names.encode().split()
-    return _open_lines(head, request, BEIR) if is_beir else None
+    is_beir = [field.strip().lower() for field in header.split(b"\t")] == queries.BEIR.names.encode().split()
+    return _open_lines(head, request, queries.BEIR) if is_beir else None
 
 
 def _open_qrels(head: Head, request: Request) -> Opened | None:
@@ -237,7 +227,7 @@ def _open_qrels(head: Head, request: Request) -> Opened | None:
         )
         if 2 * certain <= len(rows):
             return None
-    return _open_lines(head, request, QRELS)
+    return _open_lines(head, request, queries.QRELS)
 
 
 def _open_json_by_query(head: Head, request: Request) -> Opened | None:
@@ -274,11 +264,11 @@ def _open_short_run(head: Head, request: Request) -> Opened | None:
     if any(len(row) != len(rows[0]) or not NUMBER.fullmatch(row[-1]) for row in rows):
         return None
     if len(rows[0]) == 4:
-        return _open_lines(head, request, RANKED_AND_SCORED) if _are_ranks(rows) else None
+        return _open_lines(head, request, queries.RANKED_AND_SCORED) if _are_ranks(rows) else None
     if not all(_INTEGER.fullmatch(row[2]) for row in rows):
-        return _open_lines(head, request, SCORED)
+        return _open_lines(head, request, queries.SCORED)
     if _are_ranks(rows):
-        return _open_lines(head, request, RANKED)
+        return _open_lines(head, request, queries.RANKED)
     # Ranks are 1, 2, ... for each query, as in runs of MS MARCO; other whole numbers could also be scores.
     raise DataError(
         f"{head.path}: the third column may have ranks or scores, as it has whole numbers that are not 1, 2, ... for "

@@ -26,7 +26,7 @@ from xmceval.files.ranking.queries import Documents, Entries, Judgments, Lines, 
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.open import query_table, table_at
-from xmceval.files.tables.table import Table, to_float, to_whole
+from xmceval.files.tables.table import Table, to_float
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
 
@@ -43,7 +43,8 @@ def take_filter(pairs: Any) -> Filter:
                 f"{table}: found the columns {', '.join(table.names[:10])}; expected one of rows, such as 'row', and "
                 "one of labels, such as 'label', both 0-based numbers"
             )
-        parts = [np.column_stack(list(map(to_whole, part))) for part in table.batches(roles["row"] + roles["label"])]
+        batches = table.batches(roles["row"] + roles["label"])
+        parts = [np.column_stack([column.to_whole() for column in batch]) for batch in batches]
         return as_filter(np.concatenate([np.empty((0, 2), dtype=np.int64), *parts]), name)
     if path is None:
         return as_filter(pairs)

@@ -22,12 +22,7 @@ from xmceval.files.tables.table import (
     LONGEST_ROW,
     Column,
     Table,
-    flatten,
-    is_text_type,
     to_float,
-    to_numbers,
-    to_text,
-    to_whole,
 )
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64
@@ -81,15 +76,15 @@ def _read_entries(
             arrays.append(by_name[name].array)
         label, key = by_name[columns.label], by_name.get(columns.key or "")
         value = None if columns.value is None else by_name[columns.value]
-        lines = np.arange(first, first + len(label.array)) if key is None else to_whole(key)
+        lines = np.arange(first, first + len(label.array)) if key is None else key.to_whole()
         first += lines.size
         label, values, lengths = read_values(columns, label, value, are_scores=are_scores)
         if words is not None:
-            labels: AnyArray = words.number(*to_text(label))
+            labels: AnyArray = words.number(*label.to_text())
         elif names is None or not label.is_text:
-            labels = to_whole(label, hint=unknown_name)
+            labels = label.to_whole(hint=unknown_name)
         else:
-            text = to_text(label)
+            text = label.to_text()
             labels = names.words.find(*text)
             if (labels < 0).any():
                 line = int(np.argmax(labels < 0))
@@ -107,15 +102,15 @@ def read_values(
     """
     lengths = None
     if columns.are_lists:
-        label, lengths = flatten(label)
+        label, lengths = label.flatten()
     if lengths is not None and value is not None:
-        flat, others = flatten(value)
+        flat, others = value.flatten()
         if not np.array_equal(lengths, others):
             line = int(np.argmax(lengths != others))
             raise value.refuse(line, f"has {lengths[line]:,} labels, but {others[line]:,} in {value.name!r}")
         value = flat
     if value is not None:
-        values = -to_whole(value).astype(np.float64) if columns.is_rank else to_numbers(value)
+        values = -value.to_whole().astype(np.float64) if columns.is_rank else value.to_numbers()
         return label, values, lengths
     if are_scores and lengths is not None:
         falling = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # the last is 1
@@ -152,7 +147,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file sorted by row, else sorted in memory."""
     names, words = request.names, None
     if head := table.head([columns.label]):
-        first, lengths = flatten(head[0]) if columns.are_lists else (head[0], None)
+        first, lengths = head[0].flatten() if columns.are_lists else (head[0], None)
         if columns.are_ranked and not request.are_scores:
             _refuse_indicators(table, columns.label, first, lengths)
         names, words = _find_names(first, request)
@@ -246,7 +241,7 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
     if request.are_scores and not request.is_alone:
         return None, None
     try:
-        to_whole(labels)
+        labels.to_whole()
     except DataError:
         return None, Words() if any(to_float(word) is None for word in words) else None
     return None, None
@@ -285,7 +280,7 @@ def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
         return True, [np.array([[0, n_lines]])], n_lines
     last, n_lines, is_sorted, runs = -1, 0, True, list[Int64]()
     for (column,) in table.batches([columns.key]):
-        rows = to_whole(column)
+        rows = column.to_whole()
         is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
         last, n_lines = int(rows[-1]), n_lines + rows.size
         runs.append(find_runs(rows))
@@ -396,8 +391,9 @@ def id_columns(table: Table, columns: Columns) -> list[str]:
     from pyarrow import types
 
     names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
-    kinds = types.is_integer, types.is_floating, types.is_decimal, is_text_type
-    return [name for name in names if any(is_kind(table.schema.field(name).type) for is_kind in kinds)]
+    kinds = types.is_integer, types.is_floating, types.is_decimal
+    types_of = {name: table.schema.field(name).type for name in names}
+    return [name for name in names if table.is_text(name) or any(is_kind(types_of[name]) for is_kind in kinds)]
 
 
 def find_rows(table: ByRow, index: Axis | None) -> Axis | None:

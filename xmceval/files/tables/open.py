@@ -45,11 +45,8 @@ from xmceval.files.tables.table import (
     csv_code,
     csv_table,
     file_table,
-    is_text_type,
     split_fields,
     to_numpy,
-    to_text,
-    to_whole,
 )
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
@@ -109,7 +106,7 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         def place(run: int, key: Column = key, ends: Int64 = ends) -> str:
             return key.place(int(ends[run - 1]) if run else 0)
 
-        queries = lines.queries.number(*to_text(Column(runs.values, key.name, place)))
+        queries = lines.queries.number(*Column(runs.values, key.name, place).to_text())
         n_lines = np.diff(ends, prepend=0)
         rows = np.repeat(lines.rows_of(queries), n_lines)
         value = None if columns.value is None else by_name[columns.value]
@@ -123,10 +120,10 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         if columns.rank is not None and not lines.ranked:
             column = by_name[columns.rank]
             with suppress(DataError):  # ranks that are not whole numbers are ignored
-                ranks = to_whole(column._replace(array=column.array[:RANKS_LOOKED_AT]))
+                ranks = column._replace(array=column.array[:RANKS_LOOKED_AT]).to_whole()
                 of_lines = np.repeat(queries, n_lines)[: ranks.size], ranks, values[: ranks.size]
                 lines.ranked = list(zip(*(array.tolist() for array in of_lines), strict=True))
-        text = to_text(label)
+        text = label.to_text()
         lines.add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
         n_entries += rows.size
         refuse_repeats(table.name, n_entries, len(lines.queries) * max(len(lines.documents), 1), "document")
@@ -259,10 +256,7 @@ def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
     names = [name for name in table.names if name not in lists and name not in index]
     known, roles = find_roles(names), find_roles(names, names)
     texts = [
-        name
-        for role, of_role in roles.items()
-        for name in of_role
-        if name not in known[role] and is_text_type(table.schema.field(name).type)
+        name for role, of_role in roles.items() for name in of_role if name not in known[role] and table.is_text(name)
     ]
     if {*texts} & {*roles["document"], *roles["label"]} and (head := table.head(texts)):
         word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")

@@ -101,6 +101,104 @@ class Column(NamedTuple):
             raise self.refuse(line, f"has no {self.name} (null or NaN)")
         return self._replace(array=array)
 
+    def to_text(self) -> Text:
+        """Return the names in a column of text, or of integers, which are formatted as text."""
+        import pyarrow
+
+        column = self.checked()
+        if not (column.is_text or pyarrow.types.is_integer(column.array.type)):
+            raise column.refuse_type("text or integers")
+        strings = column.array.cast(pyarrow.large_string())
+        _, offsets, content = strings.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
+        first, last = (int(ends[0]), int(ends[-1])) if len(strings) else (0, 0)
+        text = np.zeros(last - first + PADDING, dtype=np.uint8)
+        if last > first:
+            text[: last - first] = np.frombuffer(content, dtype=np.uint8)[first:last]
+        lengths = np.diff(ends)
+        if lengths.size and not 0 < lengths.min() <= lengths.max() <= LONGEST_NAME:
+            line = int(np.argmax((lengths == 0) | (lengths > LONGEST_NAME)))
+            problem = f"is longer than {LONGEST_NAME:,} bytes" if lengths[line] else "is empty"
+            raise column.refuse(line, f"the name in {column.name!r} {problem}")
+        return Text(text, ends[:-1] - first, ends[1:] - first)
+
+    def to_whole(self, hint: Callable[[str, None], str] | None = None) -> AnyArray:
+        """Return the rows or labels in a column: integers from 0 on, floats with whole values, or text of digits.
+
+        `hint` is added to the message about text that is not a number. The result is int32 or int64.
+        """
+        import pyarrow
+
+        column = self.checked()
+        if column.is_text:
+            column = column._replace(array=column._parse(pyarrow.int64(), f"a 0-based {column.name} number", hint))
+        elif not (pyarrow.types.is_integer(column.array.type) or pyarrow.types.is_floating(column.array.type)):
+            raise column.refuse_type("0-based whole numbers")
+        numbers = to_numpy(column.array)
+        if numbers.size and (numbers.dtype.kind == "f" or numbers.min() < 0 or numbers.max() >= 2**53):
+            wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
+            if wrong.any():
+                line = int(np.argmax(wrong))
+                word = repr(numbers.tolist()[line])
+                way = " (hint: leave padding out)" if word in {"-1", "-100"} else ""
+                problem = f"has the {column.name} {word}; expected a 0-based whole number below 2^53{way}"
+                raise column.refuse(line, problem)
+        return numbers if numbers.dtype in {np.dtype(np.int32), np.dtype(np.int64)} else numbers.astype(np.int64)
+
+    def to_numbers(self) -> AnyArray:
+        """Return the grades or scores in a column as float32 or float64."""
+        import pyarrow
+
+        column = self.checked()
+        kind, array = pyarrow.types, column.array
+        if column.is_text:
+            array = column._parse(pyarrow.float64(), "a number")
+        elif kind.is_boolean(array.type):
+            array = array.cast(pyarrow.uint8())
+        elif kind.is_integer(array.type) or kind.is_decimal(array.type):
+            try:
+                array = array.cast(pyarrow.float64())
+            except pyarrow.ArrowInvalid:
+                raise column.refuse(0, f"the column {column.name!r} has numbers that float64 would round") from None
+        elif not kind.is_floating(array.type):
+            raise column.refuse_type("numbers")
+        numbers = to_numpy(array)
+        return numbers if numbers.dtype.itemsize >= 4 else numbers.astype(np.float64)
+
+    def flatten(self) -> tuple[Column, Int64]:
+        """Return the concatenated items of a column of lists, and the length of each list, int64 [n_lines]."""
+        from pyarrow import compute
+
+        column = self.checked()
+        lengths = to_numpy(compute.list_value_length(column.array)).astype(np.int64)
+        ends = np.cumsum(lengths)
+
+        def place(entry: int) -> str:
+            return column.place(int(np.searchsorted(ends, entry, side="right")))
+
+        return Column(column.array.flatten(), column.name, place), lengths
+
+    def _parse(self, type_: Any, expected: str, hint: Callable[[str, None], str] | None = None) -> Any:
+        """Parse a column of text; refuse the first word that is not a number, with its place."""
+        import pyarrow
+        from pyarrow import compute
+
+        try:
+            if compute.any(compute.match_substring(self.array, "x")).as_py():  # Arrow also parses 0x1f
+                raise pyarrow.ArrowInvalid
+            return self.array.cast(type_)
+        except pyarrow.ArrowInvalid:
+            numbers = []
+            for line, word in enumerate(compute.utf8_trim_whitespace(self.array).to_pylist()):
+                number = to_float(word)
+                is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
+                if number is None or not is_whole:
+                    decimal = explain_decimal(word.encode(errors="replace"))
+                    problem = f"expected {expected}, found {word[:40]!r}{decimal}"
+                    raise self.refuse(line, problem if hint is None else hint(word[:40], None)) from None
+                numbers.append(number)
+            return pyarrow.array(numbers, pyarrow.float64())
+
 
 def is_text_type(type_: Any) -> bool:
     """Return whether an Arrow type is text, plain or in a dictionary or runs."""
@@ -111,111 +209,10 @@ def is_text_type(type_: Any) -> bool:
     return bool(kind.is_string(type_) or kind.is_large_string(type_) or kind.is_string_view(type_))
 
 
-def to_text(column: Column) -> Text:
-    """Return the names in a column of text, or of integers, which are formatted as text."""
-    import pyarrow
-
-    column = column.checked()
-    if not (column.is_text or pyarrow.types.is_integer(column.array.type)):
-        raise column.refuse_type("text or integers")
-    strings = column.array.cast(pyarrow.large_string())
-    _, offsets, content = strings.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
-    first, last = (int(ends[0]), int(ends[-1])) if len(strings) else (0, 0)
-    text = np.zeros(last - first + PADDING, dtype=np.uint8)
-    if last > first:
-        text[: last - first] = np.frombuffer(content, dtype=np.uint8)[first:last]
-    lengths = np.diff(ends)
-    if lengths.size and not 0 < lengths.min() <= lengths.max() <= LONGEST_NAME:
-        line = int(np.argmax((lengths == 0) | (lengths > LONGEST_NAME)))
-        problem = f"is longer than {LONGEST_NAME:,} bytes" if lengths[line] else "is empty"
-        raise column.refuse(line, f"the name in {column.name!r} {problem}")
-    return Text(text, ends[:-1] - first, ends[1:] - first)
-
-
-def to_whole(column: Column, hint: Callable[[str, None], str] | None = None) -> AnyArray:
-    """Return the rows or labels in a column: integers from 0 on, floats with whole values, or text of digits.
-
-    `hint` is added to the message about text that is not a number. The result is int32 or int64.
-    """
-    import pyarrow
-
-    column = column.checked()
-    if column.is_text:
-        column = column._replace(array=_parse(column, pyarrow.int64(), f"a 0-based {column.name} number", hint))
-    elif not (pyarrow.types.is_integer(column.array.type) or pyarrow.types.is_floating(column.array.type)):
-        raise column.refuse_type("0-based whole numbers")
-    numbers = to_numpy(column.array)
-    if numbers.size and (numbers.dtype.kind == "f" or numbers.min() < 0 or numbers.max() >= 2**53):
-        wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
-        if wrong.any():
-            line = int(np.argmax(wrong))
-            word = repr(numbers.tolist()[line])
-            way = " (hint: leave padding out)" if word in {"-1", "-100"} else ""
-            raise column.refuse(line, f"has the {column.name} {word}; expected a 0-based whole number below 2^53{way}")
-    return numbers if numbers.dtype in {np.dtype(np.int32), np.dtype(np.int64)} else numbers.astype(np.int64)
-
-
-def to_numbers(column: Column) -> AnyArray:
-    """Return the grades or scores in a column as float32 or float64."""
-    import pyarrow
-
-    column = column.checked()
-    kind, array = pyarrow.types, column.array
-    if column.is_text:
-        array = _parse(column, pyarrow.float64(), "a number")
-    elif kind.is_boolean(array.type):
-        array = array.cast(pyarrow.uint8())
-    elif kind.is_integer(array.type) or kind.is_decimal(array.type):
-        try:
-            array = array.cast(pyarrow.float64())
-        except pyarrow.ArrowInvalid:
-            raise column.refuse(0, f"the column {column.name!r} has numbers that float64 would round") from None
-    elif not kind.is_floating(array.type):
-        raise column.refuse_type("numbers")
-    numbers = to_numpy(array)
-    return numbers if numbers.dtype.itemsize >= 4 else numbers.astype(np.float64)
-
-
 def to_numpy(array: Any) -> AnyArray:
     """Convert an Arrow array of numbers without nulls to numpy; pyarrow's `to_numpy` would import pandas."""
     numbers: AnyArray = np.from_dlpack(array)
     return numbers
-
-
-def flatten(column: Column) -> tuple[Column, Int64]:
-    """Return the concatenated items of a column of lists, and the length of each list, int64 [n_lines]."""
-    from pyarrow import compute
-
-    column = column.checked()
-    lengths = to_numpy(compute.list_value_length(column.array)).astype(np.int64)
-    ends = np.cumsum(lengths)
-
-    def place(entry: int) -> str:
-        return column.place(int(np.searchsorted(ends, entry, side="right")))
-
-    return Column(column.array.flatten(), column.name, place), lengths
-
-
-def _parse(column: Column, type_: Any, expected: str, hint: Callable[[str, None], str] | None = None) -> Any:
-    """Parse a column of text; refuse the first word that is not a number, with its place."""
-    import pyarrow
-    from pyarrow import compute
-
-    try:
-        if compute.any(compute.match_substring(column.array, "x")).as_py():  # Arrow also parses 0x1f
-            raise pyarrow.ArrowInvalid
-        return column.array.cast(type_)
-    except pyarrow.ArrowInvalid:
-        numbers = []
-        for line, word in enumerate(compute.utf8_trim_whitespace(column.array).to_pylist()):
-            number = to_float(word)
-            is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
-            if number is None or not is_whole:
-                problem = f"expected {expected}, found {word[:40]!r}{explain_decimal(word.encode(errors='replace'))}"
-                raise column.refuse(line, problem if hint is None else hint(word[:40], None)) from None
-            numbers.append(number)
-        return pyarrow.array(numbers, pyarrow.float64())
 
 
 def to_float(word: str) -> float | None:
@@ -254,6 +251,10 @@ class Table:
     def is_list(self, name: str) -> bool:
         """Return whether a column contains lists."""
         return has_lists(self.schema.field(name).type)
+
+    def is_text(self, name: str) -> bool:
+        """Return whether a column contains text."""
+        return is_text_type(self.schema.field(name).type)
 
     def has_numbers(self, name: str, lists: str | None = None) -> bool:
         """Return whether the first lines have numbers, maybe as text, in lists as long as those of column `lists`."""

@@ -21,7 +21,7 @@ from xmceval.files.ranking.queries import Judgments, name_queries
 from xmceval.files.sidecars.per_row import read_row_groups, read_row_ids
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.open import table_at
-from xmceval.files.tables.table import Table, memory_table, to_numbers, to_text, to_whole
+from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
@@ -141,8 +141,8 @@ def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
         )
     found: dict[Any, Any] = {}
     for key, value in table.batches([keys[0], values[0]]):
-        names = to_whole(key).tolist() if keys == roles["row"] else to_text(key).tolist()
-        numbers = to_numbers(value).tolist() if noun == "weight" else to_text(value).tolist()
+        names = key.to_whole().tolist() if keys == roles["row"] else key.to_text().tolist()
+        numbers = value.to_numbers().tolist() if noun == "weight" else value.to_text().tolist()
         for line, pair in enumerate(zip(names, numbers, strict=True)):
             if found.setdefault(*pair) != pair[1]:
                 raise key.refuse(line, f"the {noun} of {pair[0]!r} is {pair[1]!r}, but {found[pair[0]]!r} above")

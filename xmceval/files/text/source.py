@@ -118,12 +118,10 @@ class TextSource:
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield one block per chunk."""
-        begin, grammar = self.begin, GRAMMARS[self.layout.kind]
-        chunks = LineChunks(self.path, self.max_line, offset=0 if begin is None else begin.offset)
-        row, line, skipped = 0, self.layout.header_lines + 1, self.layout.start
-        if begin is not None:
-            row, line, skipped = begin.row, begin.line, 0
-        may_be_blank = begin is None and self.n_rows is None
+        grammar, skipped = GRAMMARS[self.layout.kind], 0 if self.begin else self.layout.start
+        offset, row, line = self.begin or Mark(0, 0, self.layout.header_lines + 1)
+        chunks = LineChunks(self.path, self.max_line, offset=offset)
+        may_be_blank = self.begin is None and self.n_rows is None
         for chunk in chunks:
             chunk.start = min(skipped, chunk.stop)
             skipped -= chunk.start
@@ -172,8 +170,7 @@ class TextSource:
 
 def find_rows(head: Head, names: Names | None) -> TextLayout:
     """Infer the layout of any other text from its first megabyte: from a header, and the rows below it."""
-    lines, start = head.lines, head.start
-    layout = None
+    lines, start, layout = head.lines, head.start, None
     for number, line in enumerate(lines):
         after = start + len(line) + 1
         layout = _read_header(head, number, after)
@@ -249,9 +246,7 @@ def _find_kind(lines: Iterable[bytes]) -> str:
 
 def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names: Names | None) -> TextLayout:
     """Decide whether words are label ids or names; check rows that can only have ids."""
-    kind = layout.kind
-    if kind == "names" and names is None:
-        kind = "pairs"
+    kind = "pairs" if layout.kind == "names" and names is None else layout.kind
     if kind == "labels" and names is not None and not layout.header:
         # names between tabs; digits before a tab could also be ids before text
         tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]

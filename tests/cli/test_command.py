@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,36 +23,20 @@ def installed(*args, **options):
 def test_installed_command_prints_the_same():
     ended = installed("score", TRUTH, MODEL_A, "--train", TRAIN, "-q")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, A_ALONE, "")
-    as_module = subprocess.run(
-        [sys.executable, "-m", "xmceval", "score", TRUTH, MODEL_A, "--train", TRAIN, "-q"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert as_module.stdout == A_ALONE
 
 
-def test_closed_pipe_is_no_error():
-    for args in (("score", TRUTH, MODEL_A, "-m", "P", "-q"), ("--help",), ("--version",)):
-        reader, writer = os.pipe()
-        os.close(reader)
-        ended = subprocess.run([COMMAND, *args], stdout=writer, stderr=subprocess.PIPE, check=False)
-        os.close(writer)
-        assert (ended.returncode, ended.stderr) == (0, b"")
-
-
-def test_odd_file_names_and_streams_are_no_error(tmp_path):
+def test_odd_file_names_and_streams_are_no_error(tmp_path, run):
     name = tmp_path / os.fsdecode(b"odd\xff.txt")
     name.write_bytes((SAMPLE / MODEL_A).read_bytes())
     asked = ("score", TRUTH, name, MODEL_B, "-m", "P@1", "-q")
-    assert "\nodd\\udcff  " in installed(*asked).stdout
-    assert json.loads(installed(*asked, "-o", "json").stdout)["systems"][0]["name"] == "odd\udcff"
-    assert installed(*asked, env={**os.environ, "PYTHONIOENCODING": "iso8859-2"}).returncode == 0
+    for encoding in ("utf-8", "iso8859-2"):
+        assert "\nodd\\udcff  " in installed(*asked, env={**os.environ, "PYTHONIOENCODING": encoding}).stdout
+    assert json.loads(run(*asked, "-o", "json")[1])["systems"][0]["name"] == "odd\udcff"
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("number", SIGNALS)
-def test_signals_leave_no_traceback(tmp_path, number):
+def test_a_signal_while_a_pipe_is_read_leaves_no_traceback(tmp_path):
+    number = signal.SIGTERM
     os.mkfifo(tmp_path / "preds.txt")
     process = subprocess.Popen(
         [COMMAND, "score", TRUTH, tmp_path / "preds.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -1,9 +1,6 @@
 """Completion and help: what a shell offers, and how help lays out the options."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,13 +16,19 @@ from xmceval.metrics.names import parse
 from xmceval.scoring.options import GROUPS, specs
 
 
-def ask(mode, *words):
+@pytest.fixture
+def ask(run, monkeypatch):
     """Return what the process that a shell itself starts prints."""
-    asked = {"COMP_WORDS": " ".join(["xmceval", *words]), "COMP_CWORD": str(len(words)), "_XMCEVAL_COMPLETE": mode}
-    command, environment = [sys.executable, "-m", "xmceval"], {**os.environ, **asked}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert ended.stderr == ""
-    return ended.stdout
+
+    def ask(mode, *words):
+        asked = {"COMP_WORDS": " ".join(["xmceval", *words]), "COMP_CWORD": str(len(words)), "_XMCEVAL_COMPLETE": mode}
+        for name, value in asked.items():
+            monkeypatch.setenv(name, value)
+        code, out, err = run()
+        assert (code, err) == (0, "")
+        return out
+
+    return ask
 
 
 EURLEX = [name for name in datasets() if name.startswith("EURLex")]
@@ -43,16 +46,16 @@ EURLEX = [name for name in datasets() if name.startswith("EURLex")]
         ("score --ties b", ["best"]),
     ],
 )
-def test_commands_data_sets_metrics_and_choices_are_completed_in_any_case(words, offered):
+def test_commands_data_sets_metrics_and_choices_are_completed_in_any_case(ask, words, offered):
     printed = ask("bash_complete", *words.split())
     assert [line.partition(",")[2] for line in printed.splitlines() if line] == offered
 
 
-def test_files_are_completed():
+def test_files_are_completed(ask):
     assert ask("bash_complete", "score", "tst", "--train", "tr") == "file,tr\n"
 
 
-def test_the_script_for_a_shell_is_printed():
+def test_the_script_for_a_shell_is_printed(ask):
     script = ask("bash_source")
     assert "_XMCEVAL_COMPLETE=bash_complete" in script
     assert "Usage:" not in script

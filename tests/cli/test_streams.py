@@ -116,22 +116,24 @@ def test_closed_streams_of_a_shell():
     assert "doubt:" not in Path("1.rows.csv").read_text()
 
 
+NO_ROOM = "Error: cannot write the output: No space left on device\n"
+SCORE = "score t.txt p.txt -m P -q"
+COMPARE = "compare t.txt p.txt q.txt -q -m P -k 1,3 --fail-if-worse "
+UNWRITTEN = [  # where the output goes: nobody reads |; then the exit code, and how the errors begin
+    *((line, "/dev/full", 1, NO_ROOM) for line in (SCORE, "convert t.txt -", "metrics", "--version")),
+    *((line, "|", 0, "") for line in (SCORE, "--help", "--version", f"{COMPARE}P@1:14")),
+    (f"{COMPARE}P@1", "|", 3, "breach: q is worse than p on P@1 by 13.60 "),
+    (f"{SCORE} -k 1,2 --page page.html --plot plot.svg", "|", 0, ""),
+]
+
+
 @forks
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")
 @pytest.mark.usefixtures("files")
-def test_an_output_without_room_is_an_error():
-    lines = ["score t.txt p.txt -m P -q", "convert t.txt -", "metrics", "--version"]
-    codes = run_all([line, (), "/dev/full", f"{number}.err"] for number, line in enumerate(lines))
-    errors = [Path(f"{number}.err").read_text().replace(f"{COMPILING}\n", "") for number in range(len(lines))]
-    assert codes == [1] * 4
-    assert errors == ["Error: cannot write the output: No space left on device\n"] * 4
-
-
-@forks
-@pytest.mark.usefixtures("files")
-def test_a_breach_is_one_where_nobody_reads_the_output():
-    line = "compare t.txt p.txt q.txt -q -m P -k 1,3 --fail-if-worse "
-    assert run_all([f"{line}{gate}", (), "|", f"{gate}.err"] for gate in ("P@1", "P@1:14")) == [3, 0]
-    errors = [Path(f"{gate}.err").read_text().replace(f"{COMPILING}\n", "") for gate in ("P@1", "P@1:14")]
-    assert errors[0].startswith("breach: q is worse than p on P@1 by 13.60 ")
-    assert errors[1] == ""
+def test_an_output_without_room_is_an_error_and_one_that_nobody_reads_is_none():
+    codes = run_all([line, (), out, f"{number}.err"] for number, (line, out, *_) in enumerate(UNWRITTEN))
+    for number, (code, (line, _, expected, begins)) in enumerate(zip(codes, UNWRITTEN, strict=True)):
+        error = Path(f"{number}.err").read_text().replace(f"{COMPILING}\n", "")
+        assert (code, error[: len(begins) or None]) == (expected, begins), line
+    assert Path("page.html").read_text(encoding="utf-8").endswith("</html>\n")
+    assert Path("plot.svg").exists()

@@ -1,9 +1,8 @@
 """The command compare: whole outputs on the sample, and what it answers to bad input."""
 
 import csv
+import io
 import json
-import os
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -191,10 +190,11 @@ def test_other_numbers_of_rows_and_other_metrics_are_refused(run, rows, tmp_path
     assert run(a, b) == (1, "", message)
 
 
-def test_an_output_that_is_not_utf8_has_plain_marks():
-    command = [sys.executable, "-m", "xmceval", "compare", TRUTH, MODEL_A, MODEL_B, "--against", MODEL_B, "-qk1", "-mP"]
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    text = subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode("latin-1")
+def test_an_output_that_is_not_utf8_has_plain_marks(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    assert run(*PLAIN, "--against", MODEL_B, "-qk1", "-mP")[0] == 0
+    sys.stdout.flush()
+    text = sys.stdout.buffer.getvalue().decode("latin-1")
     assert "model_a   68.60 ±4.08 +\n" in text
     assert "+ significantly better, - significantly worse than model_b\n" in text
 

@@ -143,19 +143,24 @@ def test_values_are_plain_floats_and_cutoffs_need_not_be_given_in_order():
 
 # Names
 
-NAMES = [name for metric in METRICS.values() for name in measures.names_of(metric, 7)]
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_parse_and_print_back_the_same(name):
-    measure = parse(name)[0]
-    assert [str(each) for each in parse(str(measure))] == [str(measure)]
-    options = name.partition("(")[2].partition(")")[0]
-    chosen = {key: value for key, _, value in (option.partition("=") for option in options.split(",") if option)}
-    assert {key: measure.option(key) for key in chosen} == chosen
+@every_metric
+def test_every_measure_has_a_definition_and_comes_back_by_its_name_with_its_options(metric):
+    for name in measures.names_of(metric, 7):
+        [measure] = parse(name)
+        assert parse(str(measure)) == [measure]
+        options = name.partition("(")[2].partition(")")[0]
+        chosen = dict(option.split("=") for option in options.split(",") if option)
+        assert {key: measure.option(key) for key in chosen} == chosen
+        assert measure.norm.formula in measure.definition
+        assert measure.k is None or measure.definition.endswith(f"; k = {measure.k}")
+        is_cut = measure.k is None and measure.metric.cutoff == "optional"
+        assert ("; over the whole list" in measure.definition) == is_cut
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
+@every_metric
 def test_canonical_names_leave_defaults_out_and_have_one_case(metric):
     def name_with(options):
         return str(parse(measures.named(metric, options, 5))[0])
@@ -180,15 +185,6 @@ def test_other_tools_names_mean_a_metric_of_the_table(alias):
 
 def test_a_measure_named_twice_is_computed_once():
     assert [str(m) for m in parse(["P@1,3", "precision@3", "p"], [1])] == ["P@1", "P@3"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_number_has_its_definition(name):
-    measure = parse(name)[0]
-    assert measure.norm.formula in measure.definition
-    assert measure.k is None or measure.definition.endswith(f"; k = {measure.k}")
-    is_cut = measure.k is None and measure.metric.cutoff == "optional"
-    assert ("; over the whole list" in measure.definition) == is_cut
 
 
 def test_a_result_is_asked_by_any_spelling():

@@ -45,9 +45,12 @@ TRUTH = {
     "a fraction": (lambda r, i, e: with_value(r, i, e, 2.5), "the truth value of label {} is 2.5, a fraction"),
     "a negative": (lambda r, i, e: with_value(r, i, e, -2.0), "the truth value of label {} is -2, negative"),
     "too large": (lambda r, i, e: with_value(r, i, e, 2.0**41), "the truth value of label {} is 2.19902e+12"),
-    "outside": (lambda r, i, e: with_label(r, i, e, 6), "label {} is outside 0..5"),
-    "below 0": (lambda r, i, e: with_label(r, i, e, -1), "label {} is negative"),
-    "twice": (lambda r, i, e: with_label(r, i, e, r[i][0][1 if e != 1 else 2]), "label {} appears twice in this row"),
+    "outside": (lambda r, i, e: with_label(r, i, e, 6), "label {} is outside 0..5 (y_true has 6 labels; "),
+    "below 0": (lambda r, i, e: with_label(r, i, e, -1), "label {} is negative; labels are 0-based column numbers"),
+    "twice": (
+        lambda r, i, e: with_label(r, i, e, r[i][0][1 if e != 1 else 2]),
+        "label {} appears twice in this row; a label has one ",
+    ),
 }
 SCORES = {name: TRUTH[name] for name in ("outside", "below 0", "twice")}
 SCORES["a NaN"] = TRUTH["a NaN"][0], "the score value of label {} is NaN"
@@ -72,7 +75,8 @@ def test_a_fault_names_its_row_and_label(monkeypatch, entries, threads, row, nam
     rows = stored()
     label = make(rows, row, entry)
     [line] = lines_of(threads, **{name: to_matrix(rows)})
-    assert line.startswith(f"{name} row {row}: {message.format(label)}")
+    noun = {"y_true": "truth", "y_score": "score"}[name] * message.endswith("has one ")
+    assert line.startswith(f"{name} row {row}: {message.format(label)}{noun}")
 
 
 @every_cut

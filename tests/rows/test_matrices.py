@@ -390,24 +390,6 @@ def with_(matrix, row, label, value):
     return changed
 
 
-def duplicated(matrix):
-    """CSR whose row 1 has label 2 twice."""
-    csr = sp.csr_matrix(matrix)
-    rows = [(csr.indices[i:j], csr.data[i:j]) for i, j in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)]
-    rows[1] = np.array([2, 5, 2]), np.array([1, 1, 1])
-    indptr = np.cumsum([0, *(len(labels) for labels, _ in rows)])
-    return sp.csr_matrix(
-        (np.concatenate([v for _, v in rows]), np.concatenate([i for i, _ in rows]), indptr), csr.shape
-    )
-
-
-def labelled(matrix, label):
-    """Return CSR whose row 3 starts with another label than any of 0..n-1, unseen by scipy's own check."""
-    csr = sp.csr_matrix(matrix)
-    csr.indices[csr.indptr[3]] = label
-    return csr
-
-
 def sparse_row(values):
     """Return a sparse array of one dimension."""
     made = sp.coo_array(values)
@@ -419,10 +401,7 @@ def sparse_row(values):
 BOTH = {  # of truth, and of scores
     "a NaN": (lambda m: with_(m, 7, 2, np.nan), " row 7: ", "label 2 is NaN", "expected a number"),
     "a long NaN": (lambda m: with_(m, 7, 2, np.nan).astype("g"), " row 7: ", "label 2 is NaN", "expected a number"),
-    "a duplicate": (duplicated, " row 1: label 2 appears twice", "a label has one "),
     "a duplicate in COO": (lambda m: sp.coo_matrix(([1, 2, 3], ([1, 4, 4], [0, 2, 2])), m.shape), " row 4: label 2 appears twice", "a label has one "),
-    "a label of -1": (lambda m: labelled(m + 1, -1), " row 3: label -1 is negative", "labels are 0-based"),
-    "a label too large": (lambda m: labelled(m + 1, 9), " row 3: label 9 is outside 0..8", "y_true has 9 labels"),
     "longer lists first": (lambda _: [[1, 0.5], [1]], "rows of different lengths, 2 and 1", "or lists of labels"),
     "shorter lists first": (lambda _: [[1], [1, 0.5]], "rows of different lengths, 1 and 2", "or lists of labels"),
     "one dimension": (lambda m: m[0], "got shape (9,)", "expected a matrix [n_rows, n_labels]"),

@@ -126,15 +126,16 @@ def test_one_training_count_makes_two_bins(zipf):
     assert [each.bin.n_labels for each in result.slices] == [(counts >= 30).sum(), (counts < 30).sum()]
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_shares_are_the_values_of_bins_that_add_up(zipf, name):
+@pytest.mark.parametrize("threshold", [None, 0.35])
+def test_shares_are_the_values_of_bins_that_add_up(zipf, threshold):
     train, y_true, y_score = zipf
-    threshold = 0.35 if METRICS[name].family == "confusion" else None
-    metric = "IPrec@0.5" if name == "IPrec" else name.removesuffix("@k")  # without a level it is of eleven
-    options = {"metrics": metric, "k": 3, "threshold": threshold}
-    result = xmceval.score(y_true, y_score / 2, train=train, by_frequency=3, **options)
-    (figure,) = result.figures
-    parts = [value for part in result.slices for value in part.estimates.values()]
-    if parts:
-        adds_up = sum(part.value for part in parts) == pytest.approx(figure.estimate.value)
-        assert adds_up == (result.slices[0].figures[0].kind == "share")
+    of_decisions = threshold is not None
+    metrics = [name for name, metric in METRICS.items() if (metric.family == "confusion") == of_decisions]
+    metrics = ["IPrec@0.5" if name == "IPrec" else name.removesuffix("@k") for name in metrics]  # else of eleven levels
+    result = xmceval.score(y_true, y_score / 2, train=train, by_frequency=3, metrics=metrics, k=3, threshold=threshold)
+    kinds = {figure.name: figure.kind for figure in result.slices[0].figures}
+    for name, kind in kinds.items():
+        parts = [part.estimates[name].value for part in result.slices]
+        adds_up = sum(parts) == pytest.approx(result[name])
+        assert adds_up == (kind == "share"), name
+    assert {"share", "mean"} & set(kinds.values())

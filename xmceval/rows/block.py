@@ -107,6 +107,7 @@ class EntryNames(NamedTuple):
     places: Sequence[str]
     label: str
     row: str
+    systems: Callable[[], str] | None = None  # describes two entries that are lines of two systems; else empty
 
 
 class StoredRows(ABC):
@@ -221,8 +222,8 @@ class Block:
 
     def entry_names(self, row: int, label: int) -> EntryNames:
         """Return how messages name the entries of a label in a row of this block."""
-        places, *words = self.stored.entry_names(row, label)
-        return EntryNames([f"{self.prefix}{place}" for place in places], *words)
+        names = self.stored.entry_names(row, label)
+        return names._replace(places=[f"{self.prefix}{place}" for place in names.places])
 
     def _in_whole(self, fault: Fault) -> Fault:
         return Fault(self.first_row + fault.row, f"{self.prefix}{fault.message}", fault.doubt)

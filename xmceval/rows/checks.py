@@ -71,8 +71,10 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
     elif code == kernels.DUPLICATE:
         noun, first = names.label.split()[0], f" (first in {place})" if len(names.places) > 1 else ""
         place = names.places[:2][-1]
-        problem = f"{names.label} appears twice {names.row}{first}; a {noun} has one {kind}"
-        if may_merge:
+        problem = f"{names.label} appears twice {names.row}{first}"
+        systems = names.systems() if names.systems is not None and kind == "score" else ""
+        problem += f", in {systems}" if systems else f"; a {noun} has one {kind}"
+        if may_merge and not systems:
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
     else:
         problem = _PROBLEMS[code].format(label=names.label, value=float(rows.values[max(entry, 0)]), kind=kind)

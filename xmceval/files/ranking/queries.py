@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +19,7 @@ from xmceval.errors import DataError, Doubt, argument
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import quote, read_first_bytes
+from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
 from xmceval.files.sidecars.label_names import Names, unknown_name
 from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames, Float64, Int64, Scratch
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from xmceval.files.text.words import Words
 
 Int32 = NDArray[np.int32]
+UNPACKERS = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 BYTES_WITH_RANKS = 1 << 16  # bytes of a file in which ranks are compared with scores
 
 
@@ -76,6 +80,7 @@ class Lines:
     queries: Words = field(default_factory=Words)
     n_ignored: int = 0  # number of dropped lines
     place: Callable[[int], str] | None = None  # returns the place of a line, counted from 0
+    systems: Callable[[Sequence[int]], str] | None = None  # describes two lines of two systems; else empty
     ranked: Iterable[Ranked] = ()  # ranks and scores of the first lines, if there are both
     nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each NaN score in a file
 
@@ -155,7 +160,24 @@ def _read(path: Path, columns: LineColumns, lines: Lines) -> None:
                 chunk.start, n_header_lines = end, n_header_lines + 1
             number += n_header_lines
         number += _add_chunk(path, columns, chunk, number, lines, scratch)
-    lines.place = Places(path, n_header_lines, has_comments=True)
+    lines.place = places = Places(path, n_header_lines, has_comments=True)
+    if columns is RUN:
+        lines.systems = partial(_describe_tags, places)
+
+
+def _describe_tags(places: Places, numbers: Sequence[int]) -> str:
+    """Describe two lines of a run if their tags differ, with the hint to split the run."""
+    first, last = numbers
+    lines = islice(places.filled_lines(), first, last + 1, last - first)
+    tags = [line.split()[5].decode(errors="replace") for _, line in lines]
+    if tags[0] == tags[1]:
+        return ""
+    stem = json.dumps(f"{places.path.name.partition('.')[0]}-")
+    program = shlex.quote(f'!/^#/ {{print > ({stem} $6 ".txt")}}')
+    unpack = "" if is_uncompressed(places.path) else f"{UNPACKERS.get(places.path.suffix, 'gzip')} -dc "
+    file = shlex.quote(str(places.path))
+    command = f"{unpack}{file} | awk {program}" if unpack else f"awk {program} {file}"
+    return f"lines of two systems: {tags[0]!r} and {tags[1]!r} (hint: {command} writes a file per system)"
 
 
 def _first_ranks(path: Path, columns: LineColumns) -> Iterator[Ranked]:

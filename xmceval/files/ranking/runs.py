@@ -244,9 +244,11 @@ def _name_entries(
     """Return the names, for messages, of the entries of a document for a query."""
     query = next(islice(queries, row, None))
     document = lines.documents[int(np.argmax(documents.labels(lines.documents) == label))]
-    places = [f"{name}: query {quote(query)}"]
+    places, systems = [f"{name}: query {quote(query)}"], None
     if lines.place is not None:
         labels = csr.indices[csr.indptr[row] : csr.indptr[row + 1]]
         first = np.flatnonzero(labels == label)[:2]  # messages name two at most, and finding lines takes time
-        places = list(map(lines.place, lines.find(row, first)))
-    return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}")
+        numbers = lines.find(row, first)
+        places = list(map(lines.place, numbers))
+        systems = partial(lines.systems, numbers) if lines.systems is not None and len(numbers) > 1 else None
+    return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}", systems)

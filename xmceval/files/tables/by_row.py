@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, EntryNamer, break_ties, doubt_names
 from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
+from xmceval.files.tables.systems import describe_systems
 from xmceval.files.tables.table import (
     LONGEST_ROW,
     Column,
@@ -191,7 +193,8 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         csr = Csr(*coo_to_csr(table.name, *Entries.join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
         pieces = [csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)]
-    names_of = None if labels is None else EntryNamer(partial(_name_entries, table.name, labels))
+    again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
+    names_of = EntryNamer(partial(_name_entries, by_row, again))
     source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
     return Opened(
         source,
@@ -264,11 +267,28 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
     return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores)
 
 
-def _name_entries(name: str, labels: Documents, row: int, label: int) -> EntryNames:
-    """Return the names, for messages, of the entries of a text label in a row."""
-    words = labels.words or Words()
-    word = words[int(np.argmax(labels.labels(words) == label))]
-    return EntryNames([f"{name} row {row}"], f"label {quote(word)}", "in this row")
+def _name_entries(
+    by_row: ByRow, read: Callable[[], Iterator[tuple[AnyArray, Entries]]], row: int, label: int
+) -> EntryNames:
+    """Return the names, for messages, of the entries of a label in a row."""
+    name, number = f"label {label}", label
+    if by_row.labels is not None:
+        words = by_row.labels.words or Words()
+        number = int(np.argmax(by_row.labels.labels(words) == label))
+        name = f"label {quote(words[number])}"
+
+    def describe() -> str:
+        """Describe the first two lines with these entries, which a stream in memory no longer has."""
+        numbers, n_lines = list[int](), 0
+        with suppress(DataError):
+            for lines, part in read():
+                is_line = lines == row if by_row.columns.are_lists else (part.rows == row) & (part.labels == number)
+                numbers += (n_lines + np.flatnonzero(is_line)).tolist()
+                n_lines += lines.size
+        return describe_systems(by_row.table, by_row.columns, numbers[:2])
+
+    is_described = by_row.columns.key is not None
+    return EntryNames([f"{by_row.table} row {row}"], name, "in this row", describe if is_described else None)
 
 
 def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:

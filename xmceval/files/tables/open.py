@@ -37,6 +37,7 @@ from xmceval.files.tables.columns import (
     keep_one,
     plain,
 )
+from xmceval.files.tables.systems import describe_systems
 from xmceval.files.tables.table import (
     DELIMITERS,
     LOOKED_AT,
@@ -95,7 +96,8 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
     """Read the lines of a table, or the documents in its lists, into `lines`."""
     from pyarrow import compute
 
-    lines.place = None if columns.are_lists else table.place
+    if not columns.are_lists:
+        lines.place, lines.systems = table.place, partial(describe_systems, table, columns)
     n_entries = 0
     for batch in table.batches(columns.names):
         by_name = {column.name: column for column in batch}

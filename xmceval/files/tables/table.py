@@ -459,10 +459,13 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
                     f"label id per row pass [{{label}} for label in {name}])"
                 ) from None
             reader = pyarrow.table({"labels": array}).to_reader()
-        first = next(iter(reader), None)
+        first, is_read = next(iter(reader), None), False
 
     def read(names: list[str]) -> Iterator[Any]:
-        for batch in chain([] if first is None else [first], reader):
+        nonlocal is_read
+        again, is_read = is_read, True  # a stream can be read only once
+        batches = chain([] if first is None else [first], reader)
+        for batch in pyarrow.RecordBatchReader.from_stream(value) if again else batches:
             yield from _in_parts(_validated(batch.select(names)))
 
     code = name if is_frame(value) else f"pyarrow.table({name}).to_pandas()"

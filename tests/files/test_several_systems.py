@@ -1,0 +1,112 @@
+"""Lines of several systems in one run or table are told by the tag or the column, and the hint splits them."""
+
+import gzip
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.files import write
+
+import xmceval
+from xmceval import DataError
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+QRELS = "q1 0 d2 1\nq2 0 d3 1\n"
+RUN = """\
+# two systems
+q1 Q0 d1 1 3 bm25
+q1 Q0 d2 2 2 bm25
+q2 Q0 d1 1 3 bm25
+q1 Q0 d2 1 9 dpr
+q1 Q0 d1 2 8 dpr
+q2 Q0 d3 1 8 dpr
+"""
+BY_QUERY = pd.DataFrame(
+    [line.split() for line in RUN.splitlines()[1:]], columns=["query_id", "q0", "doc_id", "rank", "score", "tag"]
+)
+BY_QUERY = BY_QUERY.drop(columns=["rank", "q0"]).astype({"score": float})
+BY_ROW = pd.DataFrame(
+    {
+        "row": BY_QUERY.query_id.str[1:].astype(int) - 1,
+        "label": BY_QUERY.doc_id.str[1:].astype(int),
+        "score": BY_QUERY.score,
+        "note": "-",
+        "model": BY_QUERY.tag,
+    }
+)
+LISTS = BY_ROW.groupby(["model", "row"], as_index=False).agg({"label": list, "score": list})
+WORDS = BY_ROW.assign(label="d" + BY_ROW.label.astype(str))
+TABLES = {
+    "by query": (pd.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d2", "d3"], "rel": 1}), BY_QUERY),
+    "by row": (pd.DataFrame({"row": [0, 1], "label": [2, 3]}), BY_ROW),
+    "lists": (pd.DataFrame({"row": [0, 1], "label": [[2], [3]]}), LISTS),
+    "words": (pd.DataFrame({"row": [0, 1], "label": ["d2", "d3"]}), WORDS),
+}
+SYSTEMS = "lines of two systems: 'bm25' and 'dpr'"
+VALUES = {"bm25": 0.0, "dpr": 1.0}
+
+
+def refusal(truth, scores):
+    with pytest.raises(DataError, match=SYSTEMS) as refused:
+        xmceval.score(truth, scores, metrics="P", k=1)
+    return refused.value.hint
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_run_of_two_tags_is_split_by_them(ending):
+    write("qrels", QRELS)
+    Path(f"all.run{ending}").write_bytes(gzip.compress(RUN.encode()) if ending else RUN.encode())
+    hint = refusal("qrels", f"all.run{ending}")
+    assert hint.endswith(" writes a file per system")
+    subprocess.run(hint.removesuffix(" writes a file per system"), shell=True, check=True)
+    for name, value in VALUES.items():
+        assert xmceval.score("qrels", f"all-{name}.txt", metrics="P", k=1)["P@1"] == value
+
+
+def test_a_document_twice_under_one_tag_is_a_duplicate():
+    with pytest.raises(DataError, match=r"a document has one score \(hint: pass duplicates='max'"):
+        xmceval.score(write("q", QRELS), write("r", RUN.replace("dpr", "bm25")), metrics="P", k=1)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_frame_is_split_by_the_column_that_names_systems(kind):
+    truth, scores = TABLES[kind]
+    code = re.fullmatch(r"pass (.*) to score_all", refusal(truth, scores))[1]
+    results = xmceval.score_all(truth, eval(code, {"y_score": scores}), metrics="P", k=1)
+    assert {name: result["P@1"] for name, result in results.items()} == VALUES
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_file_is_split_by_a_line_of_python(run, kind, ending):
+    if kind == "lists" and ending == "csv":
+        pytest.skip("CSV has no lists")
+    for name, frame in zip(("t", "p"), TABLES[kind], strict=True):
+        frame.to_csv(f"{name}.csv", index=False) if ending == "csv" else frame.to_parquet(f"{name}.parquet")
+    code, _, message = run("score", f"t.{ending}", f"p.{ending}", "-mP", "-k1")
+    assert code == 1
+    assert SYSTEMS in message
+    line = re.search(r"hint: python (.*) writes a file per system", message)[1]
+    exec(shlex.split(line)[1], {})
+    for name, value in VALUES.items():
+        assert xmceval.score(f"t.{ending}", f"p-{name}.parquet", metrics="P", k=1)["P@1"] == value
+
+
+def test_another_column_is_named_and_a_time_is_not():
+    frame = BY_ROW.rename(columns={"model": "fold"}).assign(time=range(len(BY_ROW)))
+    with pytest.raises(DataError, match="in lines that differ in 'fold': 'bm25' and 'dpr' "):
+        xmceval.score(TABLES["by row"][0], frame, metrics="P", k=1)
+    with pytest.raises(DataError, match="a label has one score"):
+        xmceval.score(TABLES["by row"][0], frame.drop(columns="fold"), metrics="P", k=1)
+
+
+def test_a_stream_that_cannot_be_read_again_names_no_systems():
+    import pyarrow
+
+    stream = pyarrow.Table.from_pandas(BY_ROW).to_reader()
+    with pytest.raises(DataError, match="label 2 appears twice in this row"):
+        xmceval.score(TABLES["by row"][0], stream, metrics="P", k=1)

@@ -48,6 +48,7 @@ class Axis:
     is_file: bool = False
     column: Any = None  # the id column that names rows: its name, or position in an array; a list if several
     is_index: bool = False  # whether the index of a Series with a value per label names labels
+    are_passed: bool = False  # whether these are row_ids, which name the rows in their order
 
     @classmethod
     def of(cls, source: str, noun: Literal["row", "label"], names: Any) -> Axis:
@@ -154,6 +155,8 @@ def find_order(ours: Axis, theirs: Axis, *, in_batch: bool = False) -> Int64 | N
     for named, other in ((ours, theirs), (theirs, ours)):
         if not are_ids and (other.is_numbered or (named.column is not None and named.is_reordered)):
             names: Any = named.names
+            if named.are_passed:
+                return None
             if isinstance(names, range):
                 if other.names is not None and 0 < names.start < len(other.names):
                     raise _overlap_error(named, other)

@@ -175,7 +175,7 @@ def refuse_header(head: Head, request: Request) -> None:
         are_numbered = {*map(len, rows)} == {len(names)} and all(
             first.isdigit() or last.isdigit() for first, last in ends
         )
-        if any(find_roles(names).values()) and are_numbered:
+        if any(find_roles(names).values()) and are_numbered and "true" not in names[0].lower():
             raise DataError(
                 f"{head.path}:{number}: the header is {quote(line)}; expected "
                 f"{explain_names(are_scores=request.are_scores)} (hint: rename the columns)"

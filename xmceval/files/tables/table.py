@@ -454,9 +454,10 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
             is_single = isinstance(value, pyarrow.Array) or is_series  # a Series in pandas 2
             array = pyarrow.array(value) if is_single else pyarrow.chunked_array(value)
             if not has_lists(array.type):
+                to_list = "to_list" if hasattr(value, "to_list") else "to_pylist"
                 raise DataError(
                     f"{name}: is a {type(value).__name__} of {array.type}; expected lists of labels (hint: of one "
-                    f"label id per row pass [{{label}} for label in {name}])"
+                    f"label id per row pass [{{label}} for label in {name}.{to_list}()])"
                 ) from None
             reader = pyarrow.table({"labels": array}).to_reader()
         first, is_read = next(iter(reader), None), False

@@ -56,7 +56,7 @@ def read_per_row(options: Options, truth: Opened) -> PerRow:
         ids = options.row_ids if isinstance(options.row_ids, RowIds) else read_row_ids(options.row_ids)
         if n_rows is not None:
             ids.check_number(n_rows)
-        named = Axis.of("row_ids", "row", ids.ids)
+        named = replace(Axis.of("row_ids", "row", ids.ids), are_passed=True)
         if truth.rows is not None and find_order(named, truth.rows) is not None:
             raise DataError(
                 f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "

@@ -12,7 +12,7 @@ from support.sample import SAMPLE
 from xmceval.cli import options
 from xmceval.cli.main import cli
 from xmceval.labels.catalogue import datasets, published
-from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet import Layout
 from xmceval.scoring.options import specs
 
 FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")

@@ -13,7 +13,7 @@ import xmceval
 from xmceval.comparison.sheet import list_differences
 from xmceval.page.page import render_page
 from xmceval.report.forms import DRAWN
-from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet import Layout
 
 N_ROWS = 120
 TRUTH = np.tile([1, 0, 0], (N_ROWS, 1))

@@ -9,8 +9,8 @@ import xmceval
 from xmceval.comparison.difference import Difference
 from xmceval.comparison.sheet import describe_level, describe_size
 from xmceval.metrics.names import parse
-from xmceval.report.forms.layout import Layout
 from xmceval.report.score_sheet import join_letters
+from xmceval.report.sheet import Layout
 
 N_ROWS = 60
 HIT, MISS = np.tile([0.9, 0.1], (N_ROWS, 1)), np.tile([0.1, 0.9], (N_ROWS, 1))

@@ -14,7 +14,7 @@ from xmceval.page.page import render_page
 from xmceval.page.provenance import Digest, Provenance
 from xmceval.page.tables import write_sentence
 from xmceval.report.forms.html import element, isolate, join, name, text
-from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet import Layout
 from xmceval.version import VERSION
 
 NASTY = ("<script>alert(1)</script>", "מודל $5_x & \"q\" 'r'", "name_" * 40, "\x1b[31m\udcff\u202e😀")

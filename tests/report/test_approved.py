@@ -12,9 +12,8 @@ from support.approved import check
 import xmceval
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.latex import draw
-from xmceval.report.forms.layout import Layout
 from xmceval.report.score_sheet import build_sheet
-from xmceval.report.sheet import Listing
+from xmceval.report.sheet import Layout, Listing
 
 NAMES = "One & only", "second_system", "a system of a name that is rather long", "4", *(f"s{i}" for i in range(5, 11))
 LAYOUTS = {

@@ -12,8 +12,8 @@ from xmceval import DataError, UsageError
 from xmceval.comparison.gates import check_worse, judge_comparison, judge_datasets
 from xmceval.errors import XmcevalWarning
 from xmceval.metrics.names import parse
-from xmceval.report.forms.layout import Layout
 from xmceval.report.gates import judge_values, parse_required, parse_worse
+from xmceval.report.sheet import Layout
 
 N_ROWS = 100
 TRUTH = np.tile([1, 0, 0], (N_ROWS, 1))

@@ -17,10 +17,9 @@ import xmceval
 from xmceval.comparison.difference import format_p
 from xmceval.errors import UsageError
 from xmceval.report.forms.latex import draw as draw_latex
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import clean, text_width
 from xmceval.report.score_sheet import build_sheet
-from xmceval.report.sheet import BEST, DOWN, UP, Cell, Listing, Row, Section, Sheet, split_columns
+from xmceval.report.sheet import BEST, DOWN, UP, Cell, Layout, Listing, Row, Section, Sheet, split_columns
 
 METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
 WIDE = Layout(width=1000)

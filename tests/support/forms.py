@@ -1,6 +1,6 @@
 """Results, comparisons and benchmarks in any form, with options of the layout, as the commands draw them."""
 
-from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet import Layout
 
 
 def render(shown, form="table", **layout):

@@ -18,9 +18,9 @@ from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Watch
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import parse_worse
 from xmceval.report.scored import shared_lines
+from xmceval.report.sheet import DEFAULT, Layout
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
 from xmceval.scoring.setup.truth import OpenedTruth, System

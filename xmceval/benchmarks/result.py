@@ -16,7 +16,6 @@ from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, m
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.forms.data import Record, make_frame, pick
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.plain import measure_width
 from xmceval.report.pictures import check_installed
 from xmceval.report.records import (
@@ -30,7 +29,7 @@ from xmceval.report.records import (
 from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.report.score_sheet import Signs, SystemLine, explain_direction, make_section
 from xmceval.report.scored import describe_size, shared_lines
-from xmceval.report.sheet import ASCII_SIGNS, NO_VALUE, PUBLISHED_SIGN, Cell, Section, Sheet
+from xmceval.report.sheet import ASCII_SIGNS, DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Section, Sheet
 from xmceval.scoring.options import specs
 from xmceval.scoring.summary import Slice
 from xmceval.version import BENCHMARK_SCHEMA

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from xmceval.errors import UsageError
 from xmceval.report.forms import CHOICES, DRAWN
-from xmceval.report.forms.layout import WIDTH, Layout
+from xmceval.report.sheet import WIDTH, Layout
 from xmceval.scoring.options import GROUPS, Options, Spec, specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -14,8 +14,8 @@ from xmceval.cli.messages import say_written
 from xmceval.cli.options import Function, file_option, option
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path, without_secrets
-from xmceval.report.forms.layout import Layout
 from xmceval.report.pictures import check_ending, check_installed, plot, save
+from xmceval.report.sheet import Layout
 
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison

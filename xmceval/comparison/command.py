@@ -26,8 +26,8 @@ Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Compa
 
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison
-    from xmceval.report.forms.layout import Layout
     from xmceval.report.gates import Gate
+    from xmceval.report.sheet import Layout
     from xmceval.rows.nouns import Nouns
 
 

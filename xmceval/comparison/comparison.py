@@ -12,12 +12,11 @@ from xmceval.comparison.sheet import build_comparison_sheet, write_verdicts
 from xmceval.errors import counted, listed
 from xmceval.metrics.names import find_name
 from xmceval.report.forms.data import Record, make_frame, pick
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.records import BASIS, record_data, record_gates, record_measure, record_system
 from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import ResultRows, describe_size
-from xmceval.report.sheet import Sheet
+from xmceval.report.sheet import DEFAULT, Layout, Sheet
 from xmceval.scoring.options import specs
 from xmceval.version import COMPARE_SCHEMA
 

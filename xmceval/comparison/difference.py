@@ -12,11 +12,10 @@ from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, plural, split_doubts
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms import render_listings
-from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Displayed, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
-from xmceval.report.sheet import MINUS, Listing
+from xmceval.report.sheet import MINUS, Layout, Listing
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, Estimate, as_bounds
 from xmceval.scoring.summary import Slice

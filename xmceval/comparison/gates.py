@@ -13,9 +13,9 @@ from xmceval.kernels.metrics.sums import TIE
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import format_number
 from xmceval.metrics.names import find_measures
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_worse, with_places
 from xmceval.report.scored import GateOutcome
+from xmceval.report.sheet import DEFAULT, Layout
 
 
 def check_decidable(

@@ -21,9 +21,8 @@ from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, join_letters, name_letters
-from xmceval.report.sheet import ASCII_MARKS, MINUS, Listing, Sheet, transpose
+from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, Layout, Listing, Sheet, transpose
 
 DETECTED = "*"
 MOST_PAIRS = 3  # pairs with their own sentences and lists

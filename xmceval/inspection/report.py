@@ -24,9 +24,8 @@ from xmceval.inspection.pair import PairInspection, Training, inspect_pair
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, to_plain, write_document
-from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Displayed, join_facts
-from xmceval.report.sheet import Listing
+from xmceval.report.sheet import Layout, Listing
 from xmceval.rows.progress import in_turn
 from xmceval.scoring.options import specs
 from xmceval.scoring.state import first_of

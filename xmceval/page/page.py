@@ -13,12 +13,11 @@ from xmceval.files.io.streams import read_resource
 from xmceval.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
 from xmceval.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
 from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.pictures import check_installed, choose_measures
 from xmceval.report.result import Result
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import shared_lines
-from xmceval.report.sheet import Listing, Section, Sheet
+from xmceval.report.sheet import DEFAULT, Layout, Listing, Section, Sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title

@@ -22,8 +22,8 @@ def find_cautions(summary: Summary, options: Options, nouns: Nouns = OF_LABELS) 
     if counts.n_true == 0:
         yield Doubt(f"no {nouns.row} has a {nouns.true_label}: is this the right truth file?")
     least, greatest = counts.grades
-    graded = [figure.name for figure in figures if figure.measure.metric.takes_grades]
-    if greatest > 1 and graded:
+    graded = [figure.name for figure in figures if greatest > 1 and figure.measure.metric.takes_grades]
+    if graded:
         size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
         yield f"{listed(graded, 'and')} {'uses' if len(graded) == 1 else 'use'} the grades in the truth ({size})"
     n = counts.explicit_zeros
@@ -53,8 +53,8 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, 
         )
     moves = []
     for figure in figures if has_label_ties else ():
-        low, high = figure.estimate.tie_bounds
-        if SHARES * (high - low) > abs(figure.estimate.value):  # not of NaN
+        low, high = figure.estimate.tie_low, figure.estimate.tie_high
+        if low is not None and high is not None and SHARES * (high - low) > abs(figure.estimate.value):
             moves.append((figure.measure.metric.unit == "share", high - low, figure))
     if moves:  # the order of equal scores decides values: name the one that it could move furthest
         *_, figure = max(moves, key=lambda move: move[:2])
@@ -115,7 +115,7 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns,
 def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) -> Iterator[str]:
     """Yield which metrics leave instances out, have another meaning elsewhere, or lack something, such as scores."""
     counts, figures = summary.counts, summary.figures
-    measures = {figure.name: figure.measure for figure in figures}
+    measures = {figure.measure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
         has_grade = f"has grade {measures[name].rel} or above"
         reason = measures[name].metric.left_out or f"no {nouns.label} {has_grade}"
@@ -146,8 +146,8 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
         names = [name for name in measures if name not in part.estimates]
         if names:
             yield f"no share by frequency is available for {listed(names)}"
-    names = [figure.name for figure in figures if figure.estimate.ceiling is None]
-    if names and options.ceiling:
+    names = [figure.name for figure in figures if options.ceiling and figure.estimate.ceiling is None]
+    if names:
         yield f"no ceiling is available for {listed(names)}"
 
 

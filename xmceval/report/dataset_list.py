@@ -9,9 +9,8 @@ from typing import Any
 from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, write_document
-from xmceval.report.forms.layout import WIDTH
 from xmceval.report.forms.plain import align_columns, align_terms, write_entry
-from xmceval.report.sheet import SUSPECT, Listing
+from xmceval.report.sheet import SUSPECT, WIDTH, Listing
 from xmceval.version import DATASETS_SCHEMA
 
 SOURCE = "XMLRepository, http://manikvarma.org/downloads/XC/XMLRepository.html"

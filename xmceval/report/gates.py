@@ -14,8 +14,8 @@ from xmceval.kernels.metrics.sums import TIE
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import format_number
 from xmceval.metrics.names import find_measures, parse
-from xmceval.report.forms.layout import DEFAULT, MOST_PLACES, PLACES, Layout
 from xmceval.report.scored import GateOutcome, Scored
+from xmceval.report.sheet import DEFAULT, MOST_PLACES, PLACES, Layout
 
 KINDS = {":": "worse", ">=": "at_least", "<=": "at_most"}
 NOT_DECIDED = "{}: not decided, because {}"

@@ -17,10 +17,9 @@ from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS as TABLE
 from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, write_document
-from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.plain import align_columns, align_terms, wrap_text, write_entry
 from xmceval.report.renderable import Displayed, fit_line
-from xmceval.report.sheet import Listing
+from xmceval.report.sheet import WIDTH, Layout, Listing
 from xmceval.version import METRICS_SCHEMA
 
 HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")

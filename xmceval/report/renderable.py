@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, write_document, write_lines
-from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
-from xmceval.report.sheet import Sheet
+from xmceval.report.sheet import DEFAULT, WIDTH, Layout, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,12 +12,11 @@ from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.names import find_name
 from xmceval.report.cautions import find_cautions
 from xmceval.report.forms.data import Record, make_frame
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_propensities, record_results
 from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import ResultRows, Scored, describe_size
-from xmceval.report.sheet import Sheet
+from xmceval.report.sheet import DEFAULT, Layout, Sheet
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup

@@ -6,14 +6,14 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from string import ascii_lowercase
 
 from xmceval.errors import averaged, counted, listed, plural
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.scored import Scored, shared_lines
-from xmceval.report.sheet import BEST, SECOND, Cell, Row, Section, Sheet, transpose
+from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.options import specs
 from xmceval.scoring.summary import Slice, Value
@@ -75,7 +75,7 @@ def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
 
 def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs) -> Sheet:
     """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
-    measures = {figure.name: figure.measure for line in lines for figure in line.figures}
+    measures = {figure.measure.name: figure.measure for line in lines for figure in line.figures}
     bins = _describe_bins(results).items()
     return Sheet(
         above=tuple(_describe_input(results)),
@@ -168,20 +168,19 @@ def describe_propensities(model: Propensities) -> str:
     return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 
 
-def _rows(figures: Iterable[Value], layout: Layout, column_of_all: str | None) -> tuple[Row, ...]:
+def _rows(figures: Sequence[Value], layout: Layout, column_of_all: str | None) -> tuple[Row, ...]:
     """Build one row per metric, and one per ceiling below it, in columns by cutoff, or all in one that has a name."""
     rows: dict[str, dict[str, Cell]] = {}
     ceilings: dict[str, str] = {}
-    for figure in figures:
-        measure, estimate = figure.measure, figure.estimate
+    for figure, (cell, ceiling) in zip(figures, layout.cells(figures), strict=True):
+        measure = figure.measure
         head, column = measure.head, f"@{measure.cutoff}" if measure.cutoff else ""
         if column_of_all is not None:
             head, column = measure.name, column_of_all
-        interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
-        rows.setdefault(head, {})[column] = Cell(layout.format(measure, estimate.value), interval)
-        if estimate.ceiling is not None:
+        rows.setdefault(head, {})[column] = cell
+        if ceiling is not None:
             ceilings[f"{head} {CEILING}"] = head
-            rows.setdefault(f"{head} {CEILING}", {})[column] = Cell(layout.format(measure, estimate.ceiling))
+            rows.setdefault(f"{head} {CEILING}", {})[column] = ceiling
     return tuple(Row(head, cells, ceilings.get(head)) for head, cells in rows.items())
 
 
@@ -195,14 +194,9 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
     moves = []
     for result in results:
         furthest: dict[str, tuple[float, str]] = {}  # by cutoff, with bounds that differ as printed
-        for measure, estimate in ((figure.measure, figure.estimate) for figure in result.figures):
-            furthest.setdefault(measure.cutoff, (-1.0, ""))
-            if estimate.tie_low is None or estimate.tie_high is None:
-                continue
-            low, high = layout.format(measure, estimate.tie_low), layout.format(measure, estimate.tie_high)
-            size = estimate.tie_high - estimate.tie_low
-            if low != high and size > furthest[measure.cutoff][0]:
-                of = f" of {result.name}" if len(results) > 1 else ""
+        for figure, (low, high, size) in zip(result.figures, layout.tie_bounds(result.figures), strict=True):
+            measure, of = figure.measure, f" of {result.name}" if len(results) > 1 else ""
+            if size > furthest.setdefault(measure.cutoff, (0.0, ""))[0]:
                 furthest[measure.cutoff] = size, f"{measure.name}{of} {low}..{high}"
         moves += [(size, text) for size, text in furthest.values() if text]
     widest = sorted(moves, key=lambda move: -move[0])[:MOST_MOVES]
@@ -223,27 +217,26 @@ def make_section(
     lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
-    of_lines = []
+    of_lines, ranked = [], dict[str, list[tuple[float, str]]]()  # the values of a metric, with their texts
     for line in lines:
         by_bin = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
-        of_lines.append({figure.name: figure for figure in by_bin.get(bin_name, ())})
-    ranked: dict[str, list[Value]] = {}
-    for line, figures in zip(lines, of_lines, strict=True):
-        for name, figure in figures.items():
+        figures = by_bin.get(bin_name, ())
+        of_lines.append(list(zip(figures, layout.cells(figures), strict=True)))
+        for figure, (cell, _) in of_lines[-1]:
             if line.is_ranked and _is_defined(figure):
-                ranked.setdefault(name, []).append(figure)
-    emphases = {name: _find_best(of_name, layout) for name, of_name in ranked.items()}
+                sign = -1.0 if figure.measure.metric.higher_is_better else 1.0
+                ranked.setdefault(figure.measure.name, []).append((sign * figure.estimate.value, cell.value))
+    emphases = {name: _find_best(values) for name, values in ranked.items()}
     rows, ceilings = [], []
-    for line, figures in zip(lines, of_lines, strict=True):
+    for line, of_figures in zip(lines, of_lines, strict=True):
         cells, of_line = {}, {}
-        for name, figure in figures.items():
-            measure, estimate = figure.measure, figure.estimate
-            value = layout.format(measure, estimate.value)
-            interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
-            emphasis = emphases[name].get(value, "") if line.is_ranked and _is_defined(figure) else ""
-            cells[name] = Cell(value, interval, emphasis, signs.marks.get((bin_name, name, line.name), ""))
-            if estimate.ceiling is not None:
-                of_line[name] = Cell(layout.format(measure, estimate.ceiling))
+        for figure, (cell, ceiling) in of_figures:
+            name = figure.measure.name
+            emphasis = emphases[name].get(cell.value, "") if line.is_ranked and _is_defined(figure) else ""
+            marks = signs.marks.get((bin_name, name, line.name), "")
+            cells[name] = Cell(cell.value, cell.interval, emphasis, marks)
+            if ceiling is not None:
+                of_line[name] = ceiling
         letter, shown = signs.letters.get(line.name, "") if line.is_ranked else "", line.shown or line.name
         rows.append(Row(f"({letter}) {shown}" if letter else shown, cells))
         if of_line:
@@ -258,14 +251,12 @@ def _is_defined(figure: Value) -> bool:
     return math.isfinite(figure.estimate.value) and not figure.estimate.undefined
 
 
-def _find_best(figures: Sequence[Value], layout: Layout) -> dict[str, str]:
-    """Return the printed values that are best and second of a metric: those printed alike share their place."""
-    if len(figures) < 2:
+def _find_best(values: Sequence[tuple[float, str]]) -> dict[str, str]:
+    """Return the texts of the least and the second value: those printed alike share their place."""
+    if len(values) < 2:
         return {}
-    sign = 1.0 if figures[0].measure.metric.higher_is_better else -1.0
-    ordered = sorted(figures, key=lambda figure: -sign * figure.estimate.value)
-    texts = dict.fromkeys(layout.format(figure.measure, figure.estimate.value) for figure in ordered)
-    return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
+    texts = dict.fromkeys(text for _, text in sorted(values, key=itemgetter(0)))
+    return dict(zip(texts, (BEST, SECOND) if len(values) >= LEAST_WITH_SECOND else (BEST,), strict=False))
 
 
 def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xmceval.report.forms.layout import DEFAULT, Layout
-
-if TYPE_CHECKING:
-    from xmceval.report.sheet import Listing
+from xmceval.report.sheet import DEFAULT, Layout, Listing
 
 FORMS: Mapping[str, str] = MappingProxyType(
     {

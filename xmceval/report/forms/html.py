@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import is_right_to_left
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Layout, Listing, Sheet
 
 # Void elements, which have no end tag.
 VOID = frozenset({"meta", "wbr"})

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.plain import clean, pad, text_width
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Layout, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # maximum width of aligned columns in the source

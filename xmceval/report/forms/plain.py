@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xmceval.errors import escaped
-from xmceval.report.forms.layout import WIDTH, Layout
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Cell, Listing, Sheet, split_columns
+from xmceval.report.sheet import BEST, EMPTY, SECOND, WIDTH, Cell, Layout, Listing, Sheet, split_columns
 
 STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"

@@ -339,7 +339,7 @@ def test_totals_of_shards_add_up_in_any_order_in_arrays_and_by_ids(rng, monkeypa
         a.merge(empty(not weighted))
 
 
-FEW_AT_ONCE = [{"label_means.COUNTS_AT_ONCE": 0, "label_means.FEWEST_LABELS": n} for n in (1, 7)]
+FEW_AT_ONCE = [{"labelwise.COUNTS_AT_ONCE": 0, "labelwise.FEWEST_LABELS": n} for n in (1, 7)]
 BY_ID = {"label_counts.COMPACT_ABOVE": 5, "label_counts.CHUNK": 100}
 
 

@@ -28,7 +28,6 @@ from xmceval.scoring.setup.inputs import find_scores
 from xmceval.scoring.setup.setup import OpenedSystem
 from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems, doubt_same_scores
 from xmceval.scoring.state import NO_RANGE, State, first_of
-from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from xmceval.scoring.batch import JointRows
@@ -390,14 +389,14 @@ def score_systems(
     truth = replace(truth, setup=replace(setup, warnings=warnings))
     opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
     if not holds_rows and save_state is None:
-        return finish_states(truth, score_opened(truth, opened, progress=progress))
+        return tuple(map(finish_state, score_opened(truth, opened, progress=progress)))
     from xmceval.api import saving
     from xmceval.scoring.held_rows import HeldRows
 
     saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
     held = HeldRows(truth.setup) if holds_rows else None
     states = score_opened(truth, opened, () if held is None else (held,), progress=progress)
-    results = finish_states(truth, states)
+    results = tuple(map(finish_state, states))
     if held is not None:
         results = saving.keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
     if save_state is not None:
@@ -425,53 +424,47 @@ def score_opened(
     if truth.stamps:
         sources = source, *(system.scores for system in systems)
         check_unchanged(truth.stamps, [path for read in sources for path in read.files()])
-    by_row = truth.input.judgments is None
-    ranks = any(measure.needs_order for measure in truth.setup.program.measures)
-    states = []
-    for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-        drop_empty, are_lists = truth.setup.drop_empty, system.are_lists
-        mistake, doubts = find_doubts(first, number, drop_empty=drop_empty, order_counts=by_row, are_lists=are_lists)
-        of_rows = [Doubt(mistake)] if mistake else doubts if ranks else ()
-        states.append(_make_state(truth, system, of_system, of_rows))
-    return states
-
-
-def _make_state(truth: OpenedTruth, system: OpenedSystem, totals: Totals, doubts: Sequence[Doubt]) -> State:
-    """Make a state from the totals of a system, with the doubts about its files and first rows."""
-    setup, source, weight_range = system.setup, truth.input.source, NO_RANGE
-    n_rows = totals.tally.n_instances(drop_empty=setup.drop_empty)
+    judgments, setup = truth.input.judgments, truth.setup
+    ranks, weight_range, states = any(measure.needs_order for measure in setup.program.measures), NO_RANGE, []
     if setup.weights is not None:
         from xmceval.scoring.setup.per_row import range_of  # not loaded by a score without weights
 
-        n_rows, weight_range = setup.weights.size, range_of(setup.weights, setup.weight_unit)
-    of_header = system.doubt_header(source, totals.tally.whole.longest_row)
-    warnings = *setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
-    return State(
-        system.name,
-        replace(setup, warnings=warnings),
-        totals,
-        n_rows,
-        truth=(truth.name,),
-        scores=(system.file,),
-        systems=(system.name,),
-        weight_range=weight_range,
-    )
+        weight_range = range_of(setup.weights, setup.weight_unit)
+    for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
+        mistake, of_rows = find_doubts(
+            first,
+            number,
+            drop_empty=setup.drop_empty,
+            order_counts=judgments is None,
+            are_lists=system.are_lists,
+        )
+        doubts = [Doubt(mistake)] if mistake else of_rows if ranks else ()
+        of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
+        warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
+        n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)
+        states.append(
+            State(
+                system.name,
+                replace(system.setup, warnings=warnings),
+                of_system,
+                n_rows if setup.weights is None else setup.weights.size,
+                truth=(truth.name,),
+                scores=(system.file,),
+                systems=(system.name,),
+                weight_range=weight_range,
+                n_mentioned=None if judgments is None else judgments.n_mentioned,
+            )
+        )
+    return states
 
 
-def finish_states(truth: OpenedTruth, states: Sequence[State]) -> tuple[Result, ...]:
-    """Return the results of systems."""
-    judgments = truth.input.judgments
-    n_mentioned = None if judgments is None else judgments.n_mentioned
-    return tuple(finish_state(state, n_mentioned) for state in states)
-
-
-def finish_state(state: State, n_mentioned: int | None = None) -> Result:
-    """Compute the result of a state; `n_mentioned` counts the documents, if labels are documents."""
+def finish_state(state: State) -> Result:
+    """Compute the result of a state."""
     if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     state.check_filter()
     setup, totals, notes = state.setup, state.totals, list[str]()
-    width = setup.width.or_seen(totals.tally.whole.largest_label, n_mentioned)
+    width = setup.width.or_seen(totals.tally.whole.largest_label, state.n_mentioned)
     if not setup.width.is_known:
         notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
     return make_result(

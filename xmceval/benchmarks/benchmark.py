@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.benchmarks.config import read_config, suggest
-from xmceval.benchmarks.outcome import DatasetOutcome, shared_nouns
 from xmceval.benchmarks.plan import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
-from xmceval.benchmarks.result import Benchmark
+from xmceval.benchmarks.result import Benchmark, DatasetOutcome, shared_nouns
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.gates import check_decidable, judge_datasets
 from xmceval.comparison.options import Testing

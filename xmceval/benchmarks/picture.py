@@ -9,7 +9,7 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from xmceval.benchmarks.outcome import Outcome, shared_nouns
+from xmceval.benchmarks.result import Benchmark, shared_nouns
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
@@ -17,7 +17,7 @@ from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, scale
 from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 
 
-def draw_benchmark(benchmark: Outcome, *, metrics: str | Iterable[str] | None = None) -> Picture:
+def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None = None) -> Picture:
     """Draw the values of systems on each data set with their 95% intervals; published ones are hollow."""
     measures, systems = _choose(benchmark, metrics), benchmark.systems
     names = [f"{system} (published)" if system in benchmark.published else system for system in systems]
@@ -30,7 +30,7 @@ def draw_benchmark(benchmark: Outcome, *, metrics: str | Iterable[str] | None = 
     return draw_figure(Plan(panels, [height] * len(measures), keys, caption, text))
 
 
-def _choose(benchmark: Outcome, metrics: str | Iterable[str] | None) -> list[Measure]:
+def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[Measure]:
     """Return the measures to draw: those with values among those asked for."""
     drawable = {
         figure.measure
@@ -50,12 +50,12 @@ def _choose(benchmark: Outcome, metrics: str | Iterable[str] | None) -> list[Mea
     return measures
 
 
-def _look(benchmark: Outcome, place: int) -> Look:
+def _look(benchmark: Benchmark, place: int) -> Look:
     look = Look.of(place)
     return replace(look, face="none") if benchmark.systems[place] in benchmark.published else look
 
 
-def _draw_panel(benchmark: Outcome, measure: Measure, ax: Axes) -> None:
+def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
     """Draw one metric: data sets from top to bottom, and in each the systems."""
     step, nouns = len(benchmark.systems) + 1, shared_nouns(benchmark.datasets)
     middles = [row * step + (step - 2) / 2 for row in range(len(benchmark.datasets))]

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, overload
 
-from xmceval.benchmarks.outcome import FAILED, PUBLISHED, DatasetOutcome, Outcome, shared_nouns
 from xmceval.comparison.comparison import Comparison, record_comparison
 from xmceval.comparison.options import Testing
 from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import UsageError, counted, listed
+from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
+from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.forms.plain import measure_width
 from xmceval.report.pictures import check_installed
@@ -28,11 +29,13 @@ from xmceval.report.records import (
 )
 from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.report.score_sheet import Signs, SystemLine, explain_direction, make_section
-from xmceval.report.scored import describe_size, shared_lines
+from xmceval.report.scored import GateOutcome, describe_size, shared_lines
 from xmceval.report.sheet import ASCII_SIGNS, DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Section, Sheet
+from xmceval.rows.nouns import OF_LABELS, OF_QUERIES, Nouns
+from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.options import specs
-from xmceval.scoring.summary import Slice
-from xmceval.version import BENCHMARK_SCHEMA
+from xmceval.scoring.summary import Slice, Value
+from xmceval.version import BENCHMARK_SCHEMA, VERSION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -40,9 +43,49 @@ if TYPE_CHECKING:
 
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that differ between singular and plural
 MOST_GAPS = 3  # missing files that are named below a table
+# Status of one system on one data set: "error" means that its files exist and could not be scored.
+STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
 
 
-class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
+@dataclass(frozen=True)
+class DatasetOutcome:
+    """A data set of a benchmark.
+
+    The comparison covers the systems with predictions; it has no differences if there is only one system or the
+    baseline is missing, and is None if the data set failed.
+    """
+
+    name: str
+    comparison: Comparison | None
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # values by system and metric
+    missing: Mapping[str, str] = field(default_factory=dict)  # by system, why it has no values
+    notes: tuple[str, ...] = ()  # such as the columns that it lacks, and why
+    why: str = ""  # it failed
+
+    def find_status(self, system: str) -> str:
+        """Return the status of a system, one of STATUSES."""
+        if system in self.missing:
+            return MISSING
+        if system in self.published:
+            return PUBLISHED
+        return FAILED if self.comparison is None else SCORED
+
+    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Value, ...]:
+        """Return the figures of a system: computed, means over runs, or published."""
+        if self.comparison is not None and system in self.comparison.systems:
+            return self.comparison.systems[system].figures
+        values = self.published.get(system, {})
+        return tuple(Value(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
+
+
+def shared_nouns(datasets: Iterable[DatasetOutcome]) -> Nouns:
+    """Return what rows and labels of a benchmark are called: queries and documents where all data sets have them."""
+    nouns = {dataset.comparison.results[0].nouns for dataset in datasets if dataset.comparison is not None}
+    return OF_QUERIES if nouns == {OF_QUERIES} else OF_LABELS
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark(Tabular, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
 
     ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
@@ -65,6 +108,15 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
     version : str
         The version of xmceval that computed it.
     """
+
+    datasets: tuple[DatasetOutcome, ...]
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    testing: Testing
+    published: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
 
     _columns = ("dataset", *VALUE_COLUMNS, "n_runs", "sd", "mark")
 
@@ -186,9 +238,13 @@ class Benchmark(Outcome, Tabular, Mapping[str, Comparison]):
             matplotlib is not installed, or no data set has values.
         """
         check_installed()
-        from xmceval.benchmarks.picture import draw_benchmark
+        picture: Picture = load_form("benchmark").draw_benchmark(self, metrics=metrics)
+        return picture
 
-        return draw_benchmark(self, metrics=metrics)
+    def count_cells(self) -> dict[str, int]:
+        """Return how many cells (a system on a data set) have each status."""
+        statuses = [dataset.find_status(system) for dataset in self.datasets for system in self.systems]
+        return {status: statuses.count(status) for status in STATUSES}
 
     def _find_value(self, dataset: DatasetOutcome, system: str, metric: str) -> float:
         if system not in self.systems:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.saving import check_outputs, check_saving, keep_rows
-from xmceval.api.score import finish_states, score_opened
+from xmceval.api.score import finish_state, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
@@ -159,7 +159,7 @@ def compare_systems(
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
     held = HeldRows(truth.setup) if rows or save_rows is not None or compared.holds_rows else None
     states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
-    results = finish_states(truth, states)
+    results = tuple(map(finish_state, states))
     if held is not None and (rows or save_rows is not None):
         results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
     block = held.join() if held is not None and compared.holds_rows else None

@@ -46,7 +46,7 @@ def paired_test(
     n: int,
     n_differing: int,
     rows: Sequence[Sequence[float]],
-    totals: tuple[Fraction, Fraction, Fraction, Fraction],
+    totals: Sequence[Fraction],
     gap: RowSums | None = None,
 ) -> PairedT:
     """Test a difference by t, or exactly if fewer than 6 rows differ, or all by the same amount.
@@ -76,7 +76,7 @@ def paired_test(
     return replace(tested, low=low, high=high, p=p_value(t, n - 1), effect=t / math.sqrt(n))
 
 
-def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequence[Sequence[float]]) -> float:
+def exchange_p(totals: Sequence[Fraction], rows: Sequence[Sequence[float]]) -> float:
     """Return the exact two-sided p of exchanging two systems in the few rows that differ.
 
     It is the share of the 2^m exchanges of (num, den) whose difference R_a - R_b is at least as large as the

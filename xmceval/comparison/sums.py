@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -186,26 +185,49 @@ class MetricSums:
         this is the paired t test.
         """
         runs, others = self.runs[system], self.runs[baseline]
-        moments = self._moments
-        if any(moments[run].den == 0 for run in runs + others):
+        moments = {run: RowSums(*exact(self.sums[run][:5])) for run in runs + others}  # fractions
+        if any(sums.den == 0 for sums in moments.values()):
             return None
-        n, gap = self.n(system, baseline), self._gap(runs, others)
-        squares = self._covariance(runs, runs) + self._covariance(others, others) - 2 * self._covariance(runs, others)
-        sizes = {run: Fraction(moments[run].num2) / moments[run].den ** 2 for run in runs + others}
-        size = _mean(sizes[run] for run in runs) + _mean(sizes[run] for run in others)  # their scale
-        if gap is not None:
-            squared = self._num_num(runs, runs) + self._num_num(others, others)
+        n, n_differing = self.n(system, baseline), int(self._counts(system, baseline)[DIFFERING])
+        products: dict[tuple[int, int], tuple[Any, ...]] = {
+            (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
+        }
+        for i, j in itertools.combinations(moments, 2):
+            a, b = (i, j) if ((i,), (j,)) in self.pairs.sums else (j, i)
+            num_num, num_den, den_num, den_den = exact(self.pairs.sums[(a,), (b,)]["products"][self.column])
+            products[a, b], products[b, a] = (num_num, num_den, den_num, den_den), (num_num, den_num, num_den, den_den)
+        ratios = {run: Fraction(sums.num) / sums.den for run, sums in moments.items()}
+        # The share of each run in the difference of means over runs: one over their number, below 0 for the baseline.
+        shares = [(run, Fraction(1, len(runs))) for run in runs] + [(run, Fraction(-1, len(others))) for run in others]
+        squares = num2 = squared = Fraction(0)
+        for (i, share), (j, its_share) in itertools.product(shares, shares):
+            num_num, num_den, den_num, den_den = products[i, j]
+            errors = num_num - ratios[j] * num_den - ratios[i] * den_num + ratios[i] * ratios[j] * den_den
+            squares += share * its_share * errors / (moments[i].den * moments[j].den)
+            num2 += share * its_share * num_num
+            squared += share * its_share * num_num if share * its_share > 0 else 0
+        size = sum((abs(share) * moments[run].num2 / moments[run].den ** 2 for run, share in shares), Fraction(0))
+        first, gap = moments[runs[0]], None
+        if all(sums.den2 + first.den2 == 2 * products[runs[0], run][3] for run, sums in moments.items()):
+            # All denominators are common: a gap is between numerators.
+            num = sum((share * moments[run].num for run, share in shares), Fraction(0))
+            cross = sum((share * moments[run].cross for run, share in shares), Fraction(0))
+            gap = RowSums(num, first.den, num2, cross, first.den2)
             if n * gap.num2 - gap.num**2 <= Fraction(TIE) ** 2 * n * squared:  # all rows differ by one amount
                 squares = Fraction(0)
-        n_differing = int(self._counts(system, baseline)[DIFFERING])
+        totals = [
+            sum((Fraction(getattr(moments[run], name)) for run in of_system), Fraction(0)) / len(of_system)
+            for of_system in (runs, others)
+            for name in ("num", "den")
+        ]
         return paired_test(
-            _mean(map(self._ratio, runs)) - _mean(map(self._ratio, others)),
+            sum((share * ratios[run] for run, share in shares), Fraction(0)),
             squares,
-            size,
+            size,  # the scale of the squares
             n,
             n_differing,
             self.pairs.sums[runs, others]["kept"][self.column][:n_differing].tolist(),
-            (self._sum("num", runs), self._sum("den", runs), self._sum("num", others), self._sum("den", others)),
+            totals,
             gap,
         )
 
@@ -223,58 +245,6 @@ class MetricSums:
     def _counts(self, system: int, baseline: int) -> Int64:
         counts: Int64 = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column]
         return counts
-
-    def _gap(self, runs: Runs, others: Runs) -> RowSums | None:
-        """Return the sums of the differences of numerators, if all denominators are common."""
-        first = self._moments[runs[0]]
-        for run in runs + others:
-            *_, den_den = self._products(runs[0], run)
-            if self._moments[run].den2 + first.den2 != 2 * den_den:
-                return None
-        num, cross = (self._sum(name, runs) - self._sum(name, others) for name in ("num", "cross"))
-        num2 = self._num_num(runs, runs) + self._num_num(others, others) - 2 * self._num_num(runs, others)
-        return RowSums(num, first.den, num2, cross, first.den2)
-
-    def _sum(self, name: str, runs: Runs) -> Fraction:
-        """Return a sum over runs that is linear in their values, averaged."""
-        return _mean(getattr(self._moments[run], name) for run in runs)
-
-    def _ratio(self, run: int) -> Fraction:
-        return Fraction(self._moments[run].num) / self._moments[run].den
-
-    def _num_num(self, left: Runs, right: Runs) -> Fraction:
-        """Return the sum of products of the numerators of two means over runs."""
-        return _mean(self._products(i, j)[0] for i in left for j in right)
-
-    def _covariance(self, left: Runs, right: Runs) -> Fraction:
-        """Return the sum of products of the errors of two means, e = (num - R den) / sum den averaged over runs."""
-        shared = []
-        for i, j in itertools.product(left, right):
-            num_num, num_den, den_num, den_den = self._products(i, j)
-            ratio, other_ratio = self._ratio(i), self._ratio(j)
-            errors = num_num - other_ratio * num_den - ratio * den_num + ratio * other_ratio * den_den
-            shared.append(errors / (self._moments[i].den * self._moments[j].den))
-        return _mean(shared)
-
-    @cached_property
-    def _moments(self) -> list[RowSums]:
-        """The sums of each run."""
-        return [RowSums(*exact(sums[:5])) for sums in self.sums]
-
-    def _products(self, i: int, j: int) -> Sequence[Fraction | int]:
-        """Return the sums over rows of num num, num den, den num, den den for two runs, or one with itself."""
-        if i == j:
-            moments = self._moments[i]
-            return moments.num2, moments.cross, moments.cross, moments.den2
-        if ((i,), (j,)) in self.pairs.sums:
-            return exact(self.pairs.sums[(i,), (j,)]["products"][self.column])
-        num_num, den_num, num_den, den_den = self._products(j, i)
-        return num_num, num_den, den_num, den_den
-
-
-def _mean(values: Iterable[Fraction | int]) -> Fraction:
-    numbers = [*map(Fraction, values)]
-    return sum(numbers, Fraction(0)) / len(numbers)
 
 
 def sums_of_totals(

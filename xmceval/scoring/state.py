@@ -41,6 +41,7 @@ class State:
     weight_range: tuple[float, float] = NO_RANGE  # of the positive sample weights
     removed: tuple[int, int] = (0, 0)  # dropped duplicate labels in truth and scores
     max_weight: float | None = None  # the largest possible sample weight
+    n_mentioned: int | None = None  # the number of documents in all inputs, if labels are documents
     version: str = VERSION
 
     @cached_property

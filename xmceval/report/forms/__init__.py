@@ -18,11 +18,12 @@ FORMS: Mapping[str, str] = MappingProxyType(
         # For programs.
         "csv": "xmceval.report.forms.data",
         "json": "xmceval.report.forms.data",
-        # Not choices of -o: a fragment for notebooks, and the drawings of results and comparisons.
+        # Not choices of -o: a fragment for notebooks, and the drawings of results, comparisons and benchmarks.
         "html": "xmceval.report.forms.html",
         "page": "xmceval.page.page",
         "picture": "xmceval.report.pictures",
         "differences": "xmceval.comparison.picture",
+        "benchmark": "xmceval.benchmarks.picture",
     }
 )
 DRAWN = ("table", "md", "latex")

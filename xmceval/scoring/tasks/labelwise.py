@@ -1,21 +1,273 @@
-"""Task for label-wise metrics, from the counts of each label among the best labels or decisions."""
+"""Task for label-wise metrics: means of rates that are computed from the counts of each label, in one pass."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xmceval.kernels.metrics.labelwise import FIRST_SPAN
+from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
+from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Int64
+from xmceval.metrics.rates import RATES, Cells, rate_values
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.width import Width
 from xmceval.scoring.batch import Batch
+from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.label_counts import LabelCounters
-from xmceval.scoring.tasks.label_means import RULES, bin_estimates, label_estimates
+from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters
 from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
+
+Bools = NDArray[np.bool_]
+
+COUNTS_AT_ONCE = 1 << 19  # these and derived arrays stay in the processor's cache
+FEWEST_LABELS = 1 << 10
+
+COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
+    {
+        "tp": lambda cells: cells.tp,
+        "fp": lambda cells: cells.fp,
+        "fn": lambda cells: cells.fn,
+        "tn": lambda cells: cells.tn,
+        "NumRet": lambda cells: cells.tp + cells.fp,
+        "NumRel": lambda cells: cells.tp + cells.fn,
+    }
+)
+RULES = frozenset({*RATES, *COUNTS, "coverage"})
+
+
+def label_estimates(
+    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup
+) -> dict[str, Estimate]:
+    """Return the values of label-wise measures by name, undefined if no label contributes.
+
+    `cutoffs`, int64 [n_cutoffs], ascend; decisions have none. The setup must have a known number of labels.
+    """
+    means = {measure.name: _mean_of(measure, table, cutoffs, setup) for measure in measures}
+    by_span = sorted(means.values(), key=lambda mean: mean.span)
+    for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
+        cells = LabelCells(labels, counts, max(cutoffs.size, 1), table.rows)
+        for mean in by_span:
+            mean.add(cells)
+    return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
+
+
+def bin_estimates(
+    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup, bins: Bins
+) -> list[dict[str, Estimate]]:
+    """Return the values within each bin of labels, as in `label_estimates`, except for `over=largest`."""
+    training = setup.propensities
+    codes = training.codes_of(table.labels)
+    inside = [measure for measure in measures if measure.option("over") != "largest"]
+    values = []
+    for number, bin_ in enumerate(bins.bins):
+        bin_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
+        of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
+        values.append(label_estimates(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
+    return values
+
+
+class LabelRate(NamedTuple):
+    """A rate of the cells of labels; `zero` is the value of 0/0."""
+
+    rule: str
+    beta: float = 1.0
+    zero: str = "0"
+
+    def of(self, cells: Cells) -> tuple[Float64, Any]:
+        """Return the rate of each label, float64, and whether it is defined, bool, shaped like the cells."""
+        return rate_values(RATES[self.rule], cells, self.beta, self.zero)
+
+
+class LabelCells:
+    """Counts of a set of labels; results for the last requested span are cached."""
+
+    def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int) -> None:
+        self.labels, self.rows = labels, rows  # int64 [n], and the number of all rows, in units of the counts
+        by_slot = np.array(counts.T, dtype=np.int64, order="C")
+        stop = FIRST_SPAN + 2 * n_spans
+        self.true: Int64 = by_slot[TRUE]  # int64 [n]; the rows in which each label is true
+        # int64 [n_spans, n]; the rows that predict the label up to the end of each span, the rows among these
+        # in which it is true, and, if counted, the rows whose ideal ranking has it up to there
+        self.predicted, self.hits = by_slot[FIRST_SPAN:stop:2], by_slot[FIRST_SPAN + 1 : stop : 2]
+        self.in_ideal = by_slot[stop:]
+        for by_span in (self.predicted, self.hits, self.in_ideal):
+            for span in range(1, len(by_span)):
+                by_span[span] += by_span[span - 1]
+        self._span = -1
+        self._of_span: dict[Any, Any] = {}
+
+    @cached_property
+    def is_true(self) -> Bools:
+        """Which labels are true in any row, bool [n]."""
+        return self.true > 0
+
+    def is_seen(self, span: int) -> Bools:
+        """Return which labels are true in any row, or predicted up to the end of a span, bool [n]."""
+        seen: Bools = self._once(span, "seen", lambda: self.is_true | (self.predicted[span] > 0))
+        return seen
+
+    def rates(self, rate: LabelRate, span: int) -> tuple[Float64, Any]:
+        """Return each label's rate up to the end of a span, float64 [n], and if it is defined, bool [n]."""
+
+        def count() -> Cells:
+            return Cells.of(self.hits[span], self.predicted[span], self.true, self.rows)
+
+        rates: tuple[Float64, Any] = self._once(span, rate, lambda: rate.of(self._once(span, "cells", count)))
+        return rates
+
+    def _once(self, span: int, key: Any, compute: Callable[[], Any]) -> Any:
+        if span != self._span:
+            self._span, self._of_span = span, {}
+        if key not in self._of_span:
+            self._of_span[key] = compute()
+        return self._of_span[key]
+
+
+# Accumulators: `add` takes a set of labels, `finish` returns one number, or None if no label contributes.
+
+
+@dataclass
+class _Common:
+    rate: LabelRate
+    span: int
+    table: CountTable
+    setup: Setup
+    over: str = "all"  # the labels that count
+
+
+@dataclass
+class _Macro(_Common):
+    """The mean of a rate over a set of labels; its sum is rounded once, so that the order has no effect."""
+
+    is_weighted: bool = False  # by the number of rows in which a label is true
+    parts: list[float] = field(default_factory=list)
+    n_inside: int = 0
+    n_defined: int = 0
+    largest: int = -1
+
+    def add(self, cells: LabelCells) -> None:
+        """Add the labels of the set that have counts; labels without counts are added by `finish`."""
+        values, defined = cells.rates(self.rate, self.span)
+        if self.is_weighted:
+            values, defined = values * cells.true, cells.true * defined
+        elif self.over == "all":
+            self.n_inside += cells.labels.size
+        else:
+            inside = cells.is_true if self.over == "truth" else cells.is_seen(self.span)
+            if self.over == "train":
+                inside = self.setup.propensities.codes_of(cells.labels) > 0
+            elif self.over == "largest" and inside.any():
+                self.largest = max(self.largest, int(cells.labels[np.flatnonzero(inside)[-1]]))
+            self.n_inside += int(np.count_nonzero(inside))
+            values, defined = values * inside, defined & inside
+        self.n_defined += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
+        self.parts += exact_parts(values)  # 0 if the rate is undefined
+
+    def finish(self) -> float | None:
+        """Add labels without counts, and divide by the number of labels, or by their weights."""
+        n_labels = self.largest + 1 if self.over == "largest" else self.n_inside
+        if self.over == "all" and not self.is_weighted:
+            n_labels = self.setup.width.n_labels
+        elif self.over == "train":
+            n_labels = int(np.count_nonzero(self.setup.propensities.codes))
+        value, is_defined = self.rate.of(Cells.of(0, 0, 0, self.table.rows))
+        n_unseen = n_labels - self.n_inside if is_defined else 0
+        n = self.n_defined + n_unseen
+        return math.fsum([*self.parts, float(value) * n_unseen]) / n if n else None
+
+
+@dataclass
+class _FOfMeans(_Common):
+    """The F measure of the mean precision and the mean recall over a set of labels."""
+
+    def __post_init__(self) -> None:
+        common = self.span, self.table, self.setup, self.over
+        self.halves = [_Macro(self.rate._replace(rule=rule), *common) for rule in ("precision", "recall")]
+
+    def add(self, cells: LabelCells) -> None:
+        for half in self.halves:
+            half.add(cells)
+
+    def finish(self) -> float | None:
+        precision, recall = [half.finish() for half in self.halves]
+        if precision is None or recall is None:
+            return None
+        square = self.rate.beta**2
+        divisor = square * precision + recall
+        return (1 + square) * precision * recall / divisor if divisor else 0.0
+
+
+@dataclass
+class _Micro(_Common):
+    """The rate of all cells together, or their number in whole rows."""
+
+    hits: int = 0
+    predicted: int = 0
+    true: int = 0
+
+    def add(self, cells: LabelCells) -> None:
+        self.hits += exact_total(cells.hits[self.span])
+        self.predicted += exact_total(cells.predicted[self.span])
+        self.true += exact_total(cells.true)
+
+    def finish(self) -> float | None:
+        cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.setup.width.n_labels)
+        if self.rate.rule in COUNTS:
+            number = COUNTS[self.rate.rule](cells)
+            return math.ldexp(float(number), -self.table.bits) * self.setup.weight_unit
+        value, is_defined = self.rate.of(cells)
+        return float(value) if is_defined else None
+
+
+@dataclass
+class _Coverage(_Common):
+    """The share of labels with at least one hit, of those that `over` names.
+
+    ``truth``: labels that are true in any row; ``all``: all labels; ``ideal``: labels within the cutoff of any
+    row's ideal ranking, which has the true labels by inverse propensity.
+    """
+
+    of_recommended: bool = False  # if so, the share predicted at least once, true or not
+    n_covered: int = 0
+    n_inside: int = 0
+
+    def add(self, cells: LabelCells) -> None:
+        inside = cells.in_ideal[self.span] > 0 if self.over == "ideal" else cells.is_true
+        covered = cells.hits[self.span] > 0
+        if self.of_recommended:
+            covered = cells.predicted[self.span] > 0
+            covered = covered if self.over == "all" else covered & inside
+        self.n_inside += int(np.count_nonzero(inside))
+        self.n_covered += int(np.count_nonzero(covered))
+
+    def finish(self) -> float | None:
+        n = self.setup.width.n_labels if self.over == "all" else self.n_inside
+        return self.n_covered / n if n else None
+
+
+def _mean_of(
+    measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup
+) -> _Macro | _FOfMeans | _Micro | _Coverage:
+    """Return an empty accumulator for a measure."""
+    fold, of = measure.metric.fold, measure.option("of")
+    span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
+    rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
+    common = rate, span, table, setup, measure.option("over", "all")
+    if fold == "coverage":
+        return _Coverage(*common, of_recommended=of == "recommended")
+    if fold in COUNTS or measure.average == "micro":
+        return _Micro(*common)
+    if of == "means":
+        return _FOfMeans(*common)
+    return _Macro(*common, is_weighted=measure.average == "weighted")
 
 
 @dataclass(frozen=True)

@@ -182,11 +182,11 @@ TRIALS = {
         lambda: score(text("1 0 1\n0 1 0\n1 0 0\n"), S[:3, :3]),
         lambda: score(np.loadtxt("x.txt"), S[:3, :3], **P1),
     ),
-    "files/text/grammars.py: leave {} out if these are label ids": (
+    "files/text/source.py: leave {} out if these are label ids": (
         lambda: score(text("0 spam\n1\n"), "p.txt", labels=text("spam\nham\n", "names")),
         lambda: score(text("0 1\n1\n1\n2\n"), "p.txt"),
     ),
-    "files/text/source.py: {}": (
+    "files/open.py: {}": (
         lambda: score(text("spam ham\nham\n"), S[:2, :2]),
         lambda: score("x.txt", S[:2, :2], **P1, labels=text("spam\nham\n", "names")),
     ),

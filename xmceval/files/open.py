@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -11,19 +11,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from xmceval.errors import AmbiguousError, DataError, UsageError, listed
+from xmceval.errors import AmbiguousError, DataError, Doubt, UsageError, argument, counted, listed
+from xmceval.files.formats import FORMATS, SCORES, TRUTH
 from xmceval.files.io import signatures
-from xmceval.files.io.chunks import NUMBER
+from xmceval.files.io.chunks import NUMBER, count_lines, without_comment
 from xmceval.files.io.paths import MAX_LINE, is_pair, to_path
 from xmceval.files.io.streams import quote, read_first_bytes, stored_at
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
-from xmceval.files.sidecars.label_names import Names, names_beside_ids
+from xmceval.files.sidecars.label_names import LARGEST_ID, Names, names_beside_ids
 from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_headerless
-from xmceval.files.text.grammars import FASTTEXT_PREFIX, NO_PREDICTION
-from xmceval.files.text.source import BLANK, LINES_LOOKED_AT, TextLayout, find_rows, open_text
+from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, TextSource
 
 if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 Reading: TypeAlias = Callable[[Head, Request], "Opened | None"]  # opens a file that has evidence of its format
 ROLES: tuple[Role, Role] = ("truth", "scores")
 LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
+LINES_LOOKED_AT = 1000  # lines to search for marks of a format
+WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish names from ids
 _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
 _MULAN = re.compile(rb"<label\s+name\s*=")
 _INTEGER = re.compile(rb"[-+]?\d+")
@@ -41,6 +43,11 @@ _FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
 _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
+_FEATURE = re.compile(rb"\d+:")
+_NO_ID_LIST = re.compile(rb"[^\d ,]")
+_NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
+_TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
+_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
 
 
 def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = MAX_LINE) -> Opened:
@@ -339,7 +346,168 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
         raise DataError(f"{head.path}: its lines end with carriage returns only; expected newlines")
     if head.is_whole and not head.text.strip():
         raise DataError(f"{head.path}: {BLANK}")
-    return open_text(head, request, layout or find_rows(head, request.names))
+    layout = layout or _find_rows(head, request.names)
+    form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
+    facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
+    if layout.names and has_names:
+        facts.append(f"label names from {layout.names.source}")
+    actual, expected = (TRUTH, SCORES) if request.are_scores else (SCORES, TRUTH)
+    if expected not in form.holds:
+        row = "idx:score" if request.are_scores else "idx:value"
+        raise DataError(
+            f"{head.path}: looks like {actual} ({', '.join(facts)}); expected {expected}, such as rows of {row}"
+        )
+    return Opened(
+        TextSource(head.path, layout, request.are_scores, request.max_line),
+        form,
+        tuple(facts),
+        request.role,
+        is_ranked=GRAMMARS[layout.kind].is_ranked,
+        are_lists=layout.kind == "ids" and not layout.header,
+        labels_by="name" if has_names else "number",
+    )
+
+
+def _find_rows(head: Head, names: Names | None) -> TextLayout:
+    """Infer the layout of any other text from its first megabyte: from a header, and the rows below it."""
+    lines, start, layout = head.lines, head.start, None
+    for number, line in enumerate(lines):
+        after = start + len(line) + 1
+        layout = _read_header(head, number, after)
+        if layout is not None or not line.lstrip().startswith(b"#"):
+            break
+        start = after
+    if layout is None:
+        kind = _find_kind(lines[number:]) or ("pairs" if names is None else "names")
+        layout = TextLayout(kind, start, number)
+    layout = _decide_names(head.path, layout, lines[layout.header_lines :], names)
+    if layout.names is not None and not layout.header:  # names may begin with a hash, so there are no comments
+        return replace(layout, start=head.start, header_lines=0)
+    return layout
+
+
+def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
+    """Return the layout of the rows from byte `after` on if the line above is a header, maybe in a comment."""
+    line, rows = head.lines[number].strip(), head.lines[number + 1 :]
+    text = line.lstrip(b"# \t")
+    mark = line[: len(line) - len(text)]
+    text = without_comment(text).rstrip()  # a comment may follow the header
+    numbers = _whole_numbers(text)
+    if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
+        return None
+    header = mark + text
+    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
+        raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
+    n_rows, n_labels = int(numbers[0]), int(numbers[-1])
+    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers: rows of labels with features
+    layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
+    kind = _find_kind(rows)
+    if kind in {"", "pairs", "labels"}:
+        if declared == "pairs":
+            return layout
+        if any(b":" in row for row in rows):
+            if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
+                return layout
+            raise DataError(
+                f"{head.path}:{number + 1}: the header {layout.header!r} declares points, features and labels, but "
+                "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
+            )
+    else:
+        if kind == "ids" and b"," in text and not mark:  # a list: headers have blanks
+            return None
+        if kind == "ids":  # a row if labels reach the number that it would declare as a header
+            below = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
+            if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in below):
+                return None
+        layout = replace(layout, kind=kind)
+    # A header above lists, or three numbers that could be three labels, must declare the number of rows below.
+    return layout if count_lines(head.path) - layout.header_lines == n_rows else None
+
+
+def _whole_numbers(text: bytes) -> list[bytes]:
+    """Return the whole numbers in a line; none if it has anything else."""
+    words = text.replace(b",", b" ").split()
+    return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
+
+
+def _find_kind(lines: Iterable[bytes]) -> str:
+    """Return the kind of the first row that decides, or an empty string if there is no row."""
+    first = ""
+    for line in lines:
+        if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
+            continue
+        if row := without_comment(line).strip():
+            kind = next(kind for kind, pattern in KINDS if pattern.match(row))
+            if kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
+                return kind
+            first = first or ("labels" if kind == "texts" else kind)
+    return first
+
+
+def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names: Names | None) -> TextLayout:
+    """Decide whether words are label ids or names; check rows that can only have ids."""
+    kind = "pairs" if layout.kind == "names" and names is None else layout.kind
+    if kind == "labels" and names is not None and not layout.header:
+        # names between tabs; digits before a tab could also be ids before text
+        tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
+        if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
+            kind = "names"
+    layout = replace(layout, kind=kind)
+    if kind in {"pairs", "labels"}:
+        return replace(layout, warning=_check_rows(path, layout, lines))
+    if kind == "scored" or names is None:
+        return layout
+    rows = [line for line in lines if line.strip()]
+    if kind == "names":
+        are_words = names.has_all([word for row in rows for word in row.split()][:WORDS_COMPARED])
+        fields = [] if are_words else [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
+        are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
+        return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
+    # Digits are names if any of them is a known name; unknown names are then reported.
+    rows = [without_comment(row) for row in rows]
+    words = [word for row in rows for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
+    labels = {word: label for word, label in zip(words, names.find(words).tolist(), strict=True) if label >= 0}
+    if not labels:
+        return layout
+    is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
+    warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
+    kind = "comma-names" if any(b"," in row for row in rows) else "names"
+    return replace(layout, kind=kind, names=names, warning=warning)
+
+
+def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
+    """Refuse text whose first row is not idx:value, or return a warning if only the first row has a label.
+
+    Then the newline after the header may be missing; a row that really has no labels begins with a blank.
+    """
+    numbered = enumerate(map(without_comment, lines), layout.header_lines + 1)
+    if layout.kind == "labels":
+        if layout.header:
+            return ""
+        (number, row), *others = ((number, row) for number, row in numbered if row.strip())
+        is_alone = row.split(None, 1)[0].isdigit() and all(_FEATURE.match(other) for _, other in others)
+        if not is_alone or not others:
+            return ""
+        return Doubt(
+            f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
+            f"{quote(row)}; is the newline after the header missing?"
+        )
+    number, row = next(((number, stripped) for number, row in numbered if (stripped := row.strip())), (0, b""))
+    if row and not layout.header and _whole_numbers(row):
+        raise DataError(f"{path}:{number}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
+    if row and not any(b":" in line for line in lines):
+        ways = list[str]()
+        if any(map(_NAME.fullmatch, row.split())):
+            ways.append(f"pass {argument('labels', kind='FILE')} if these are label names")
+        if _TRIPLE.fullmatch(row):
+            ways.append("of query, document and value name the columns, as in 'query_id,doc_id,score'")
+        elif row.count(b"\t") == 1:
+            ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
+        hint = f" (hint: {'; '.join(ways)})" if ways else ""
+        raise DataError(
+            f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)}{hint}"
+        )
+    return ""
 
 
 # The first format with evidence in the file is taken; FORMATS describes the evidence in words. Any other text
@@ -356,4 +524,19 @@ READINGS: Mapping[str, Reading] = MappingProxyType(
         "fasttext-lists": partial(_open_fasttext, are_lists=True),
         "fasttext": partial(_open_fasttext, are_lists=False),
     }
+)
+
+# The kinds of rows, with patterns of their beginning: the first pattern that matches is the kind of a row. The
+# first row gives the kind of the file, except that pairs and labels, and scored rows after ids, decide wherever
+# they occur.
+KINDS = (
+    ("pairs", _FEATURE),
+    # Ids and commas, with blanks around commas; each blank can match in only one way, so that time is linear.
+    ("labels", re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")),
+    # Pairs of whole numbers separated by tabs, with a blank inside: labels with scores, not labels.
+    ("scored", re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")),
+    ("ids", re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")),
+    ("scored", re.compile(rb"%b(?: *\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))),
+    ("texts", re.compile(rb"\d+(?:,\d+)*\t")),  # label ids before text: the kind is labels
+    ("names", re.compile(rb"")),
 )

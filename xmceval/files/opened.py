@@ -199,7 +199,7 @@ class Opened:
     def documents(self) -> Documents | None:
         """How documents, or labels that are text, are numbered by this truth alone; else None."""
         if self.judgments is not None:
-            return self.judgments.documents if self.judgments.has_own_labels else None
+            return None if self.judgments.documents.words is None else self.judgments.documents
         return None if self.by_row is None else self.by_row.labels
 
     @property

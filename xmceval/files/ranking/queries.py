@@ -360,11 +360,6 @@ class Judgments:
         return RowIds([query.decode(errors="surrogateescape") for query in self.queries], self.name)
 
     @property
-    def has_own_labels(self) -> bool:
-        """Whether the labels are numbers that this file alone assigns to its documents."""
-        return self.documents.words is not None
-
-    @property
     def n_mentioned(self) -> int | None:
         """The number of distinct documents in truth and runs; None if other inputs define the documents."""
         return None if self.documents.words is None else len(self.documents.words)

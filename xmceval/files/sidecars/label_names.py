@@ -91,15 +91,6 @@ def names_beside_ids(name: str, other: str) -> DataError:
     )
 
 
-def parse_label(word: str, names: Names | None) -> int:
-    """Return the label of a name, or the id itself if there are no names."""
-    if names is not None and word in names.labels:
-        return names.labels[word]
-    if names is None and is_id(word):
-        return int(word)
-    raise ValueError(unknown_name(word[:40], names))
-
-
 def is_id(word: str) -> bool:
     """Return whether a word is a label id: ASCII digits, and not too large."""
     return word.isascii() and word.isdigit() and len(word) <= 19 and int(word) <= LARGEST_ID

@@ -1,48 +1,32 @@
-"""Stream text files as blocks of rows, in chunks of whole lines, one row per line.
-
-Their layout is inferred from the content: the kind of the rows, and the sizes in a header.
-"""
+"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from xmceval.errors import DataError, Doubt, argument, counted
-from xmceval.files.formats import FORMATS, SCORES, TRUTH
-from xmceval.files.io.chunks import LineChunks, count_lines, without_comment
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, Fault, argument, counted
+from xmceval.files.io.chunks import NEWLINE, PADDING, Chunk, LineChunks
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote
-from xmceval.files.opened import Head, Opened, Request
-from xmceval.files.sidecars.label_names import LARGEST_ID, Names
-from xmceval.files.text.grammars import GRAMMARS, TextRows, count_rows
-from xmceval.rows.block import Block
+from xmceval.files.sidecars.label_names import Names, is_id, unknown_name
+from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows, StoredRows
 
-LINES_LOOKED_AT = 1000  # lines to search for marks of a format
-WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish names from ids
-_FEATURE = re.compile(rb"\d+:")
-_NO_ID_LIST = re.compile(rb"[^\d ,]")
-_NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
-_TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
-_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
-
-# The kinds of rows, with patterns of their beginning: the first pattern that matches is the kind of a row. The
-# first row gives the kind of the file, except that pairs and labels, and scored rows after ids, decide wherever
-# they occur.
-KINDS = (
-    ("pairs", _FEATURE),
-    # Ids and commas, with blanks around commas; each blank can match in only one way, so that time is linear.
-    ("labels", re.compile(rb"[\d,]+(?:(?:(?<=,)[ \t]+|(?<!,)[ \t]+(?=,))[\d,]+)*[ \t]+\d+:")),
-    # Pairs of whole numbers separated by tabs, with a blank inside: labels with scores, not labels.
-    ("scored", re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")),
-    ("ids", re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")),
-    ("scored", re.compile(rb"%b(?: *\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))),
-    ("texts", re.compile(rb"\d+(?:,\d+)*\t")),  # label ids before text: the kind is labels
-    ("names", re.compile(rb"")),
-)
+BLANK = "has only blank lines; expected rows of idx:value"
+FASTTEXT_PREFIX = b"__label__"
+NO_PREDICTION = b"n/a"  # fastText's line for a text without known words
+_FASTTEXT_PAIRS = "expected pairs of __label__name and score"
+_ROW_WITHOUT_COMMENT = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
+_ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
+_EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
 
 
 @dataclass(frozen=True)
@@ -58,32 +42,6 @@ class TextLayout:
     names: Names | None = None  # the label names, if rows have names instead of ids
     are_ids: bool = False  # whether rows have ids in spite of label names, such as numbers in JSON
     warning: str = ""  # a warning if the rows could be read in another way, or an empty string
-
-
-def open_text(head: Head, request: Request, layout: TextLayout) -> Opened:
-    """Open a text file with a known layout."""
-    form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
-    facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
-    if layout.names and has_names:
-        facts.append(f"label names from {layout.names.source}")
-    actual, expected = (TRUTH, SCORES) if request.are_scores else (SCORES, TRUTH)
-    if expected not in form.holds:
-        row = "idx:score" if request.are_scores else "idx:value"
-        raise DataError(
-            f"{head.path}: looks like {actual} ({', '.join(facts)}); expected {expected}, such as rows of {row}"
-        )
-    return Opened(
-        TextSource(head.path, layout, request.are_scores, request.max_line),
-        form,
-        tuple(facts),
-        request.role,
-        is_ranked=GRAMMARS[layout.kind].is_ranked,
-        are_lists=layout.kind == "ids" and not layout.header,
-        labels_by="name" if has_names else "number",
-    )
-
-
-BLANK = "has only blank lines; expected rows of idx:value"
 
 
 class Mark(NamedTuple):
@@ -168,143 +126,347 @@ class TextSource:
         return replace(self, begin=Mark(*place), warnings=[])
 
 
-def find_rows(head: Head, names: Names | None) -> TextLayout:
-    """Infer the layout of any other text from its first megabyte: from a header, and the rows below it."""
-    lines, start, layout = head.lines, head.start, None
-    for number, line in enumerate(lines):
-        after = start + len(line) + 1
-        layout = _read_header(head, number, after)
-        if layout is not None or not line.lstrip().startswith(b"#"):
-            break
-        start = after
-    if layout is None:
-        kind = _find_kind(lines[number:]) or ("pairs" if names is None else "names")
-        layout = TextLayout(kind, start, number)
-    layout = _decide_names(head.path, layout, lines[layout.header_lines :], names)
-    if layout.names is not None and not layout.header:  # names may begin with a hash, so there are no comments
-        return replace(layout, start=head.start, header_lines=0)
-    return layout
+def _expected(code: int, *, has_tabs: bool) -> str:
+    """Describe what a kernel expected, given its error code."""
+    from xmceval.kernels.text import lines as kernel
+
+    pair = "expected tab-separated 'label score'" if has_tabs else "expected idx:value"
+    number = f"{pair}, with a number as score" if has_tabs else "expected a number after the colon"
+    return {
+        kernel.NO_COLON: pair,
+        kernel.BAD_ID: f"{pair}, with a label id" if has_tabs else "expected a label id before the colon",
+        kernel.ID_TOO_LARGE: "expected a 0-based column number below 2^63",
+        kernel.NO_VALUE: number,
+        kernel.BAD_NUMBER: number,
+        kernel.BAD_LABEL: "expected label ids separated by single commas",
+    }[code]
 
 
-def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
-    """Return the layout of the rows from byte `after` on if the line above is a header, maybe in a comment."""
-    line, rows = head.lines[number].strip(), head.lines[number + 1 :]
-    text = line.lstrip(b"# \t")
-    mark = line[: len(line) - len(text)]
-    text = without_comment(text).rstrip()  # a comment may follow the header
-    numbers = _whole_numbers(text)
-    if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
-        return None
-    header = mark + text
-    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
-        raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
-    n_rows, n_labels = int(numbers[0]), int(numbers[-1])
-    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers: rows of labels with features
-    layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
-    kind = _find_kind(rows)
-    if kind in {"", "pairs", "labels"}:
-        if declared == "pairs":
-            return layout
-        if any(b":" in row for row in rows):
-            if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
-                return layout
-            raise DataError(
-                f"{head.path}:{number + 1}: the header {layout.header!r} declares points, features and labels, but "
-                "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
-            )
-    else:
-        if kind == "ids" and b"," in text and not mark:  # a list: headers have blanks
-            return None
-        if kind == "ids":  # a row if labels reach the number that it would declare as a header
-            below = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
-            if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in below):
-                return None
-        layout = replace(layout, kind=kind)
-    # A header above lists, or three numbers that could be three labels, must declare the number of rows below.
-    return layout if count_lines(head.path) - layout.header_lines == n_rows else None
+@dataclass(frozen=True)
+class Grammar:
+    """One grammar of rows."""
+
+    parse: Callable[[TextRows, Scratch], Rows]  # parses a region of rows
+    has_comments: bool = True  # whether ``#`` starts a comment
+    # whether rows are lists of labels without values, which as predictions are ranked best first
+    is_ranked: bool = False
+    # whether the last number of a header is always the number of labels, never of predictions per row
+    has_exact_header: bool = False
+    has_tabs: bool = False  # whether tabs separate pairs of label and score, for messages
 
 
-def _whole_numbers(text: bytes) -> list[bytes]:
-    """Return the whole numbers in a line; none if it has anything else."""
-    words = text.replace(b",", b" ").split()
-    return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
+@dataclass
+class TextRows(StoredRows):
+    """The rows of a chunk of text from `start` to `stop`."""
+
+    name: str  # the file, for messages
+    grammar: Grammar
+    names: Names | None  # the label names, if rows have names
+    are_scores: bool  # whether the rows are predictions
+    chunk: Chunk
+    first_line: int  # the number of the first line of the chunk
+    start: int
+    n_rows: int
+    stop: int
+
+    def split(self, n_rows: int) -> tuple[TextRows, TextRows]:
+        """Split into the first rows and the rest."""
+        stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
+        return replace(self, n_rows=n_rows, stop=stop), replace(self, n_rows=self.n_rows - n_rows, start=stop)
+
+    def parse(self, scratch: Scratch) -> Rows:
+        """Parse the text."""
+        return self.grammar.parse(self, scratch)
+
+    def parse_fault(self, code: int, offset: int, row: int, end: int) -> Fault:
+        """Make the fault for a kernel's error code and the token where it stopped."""
+        from xmceval.kernels.text.lists import UNKNOWN_NAME
+
+        token = bytes(self.chunk.buffer[offset:end])
+        if code == UNKNOWN_NAME:
+            hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
+            name = token[:40].decode(errors="backslashreplace")
+            return self.row_fault(row, unknown_name(name, self.names) + hint)
+        return self.row_fault(row, f"{_expected(code, has_tabs=self.grammar.has_tabs)}, found {quote(token)}")
+
+    def row_fault(self, row: int, message: str) -> Fault:
+        """Make the fault of a row, with its place."""
+        return Fault(row, f"{self.place(row)}: {message}")
+
+    def place(self, row: int) -> str:
+        """Return file and line of a row."""
+        offset = self._offset_of(row) if row else self.start
+        line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, offset)
+        while self.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(b"#"):
+            offset = self.chunk.buffer.index(b"\n", offset) + 1
+            line += 1
+        return f"{self.name}:{line}"
+
+    def blank_from(self) -> int:
+        """Return the row from which all rows are blank lines."""
+        last = max((match.end() for match in self._find_filled()), default=0)
+        if last == 0:
+            return 0
+        end = self.chunk.buffer.index(b"\n", self.start + last) + 1
+        return count_rows(self.grammar, self.chunk, self.start, end)[0]
+
+    def first_filled(self) -> str:
+        """Return the place of the first row that is not a blank line, or an empty string."""
+        for match in self._find_filled():
+            line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, self.start + match.end())
+            return f"{self.name}:{line}"
+        return ""
+
+    def _find_filled(self) -> Iterator[re.Match[bytes]]:
+        """Find the beginnings of lines that are neither blank nor comments."""
+        pattern = _ROW_WITHOUT_COMMENT if self.grammar.has_comments else _ROW
+        return pattern.finditer(bytes(self.chunk.buffer[self.start : self.stop]))
+
+    def _offset_of(self, row: int) -> int:
+        """Return the offset of a row, counted from 0, or of the end if there are no more rows."""
+        from xmceval.kernels.text.lines import skip_rows
+
+        if self.grammar.has_comments:
+            return int(skip_rows(self.chunk.text, self.start, self.stop, row))
+        return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[row - 1]) + 1
 
 
-def _find_kind(lines: Iterable[bytes]) -> str:
-    """Return the kind of the first row that decides, or an empty string if there is no row."""
-    first = ""
-    for line in lines:
-        if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
+def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[int, int]:
+    """Count the rows and lines in a range of whole lines."""
+    from xmceval.kernels.text.lines import count_rows as count_uncommented
+
+    n_rows, n_lines = count_uncommented(chunk.text, start, stop)
+    return n_rows if grammar.has_comments else n_lines, n_lines
+
+
+def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
+    """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
+    from xmceval.kernels.text import lines as kernel
+    from xmceval.kernels.text.pairs import parse_pairs
+
+    array = region.chunk.text if text is None else text
+    most = (region.stop - region.start) // 4 + 8
+    rows, status = scratch.rows(region.n_rows, most), scratch.array("status", kernel.STATUS_SIZE, np.int64)
+    hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
+    parse_pairs(array, region.start, region.stop, *rows, hard, status)
+    numbers = _check_status(region, status)
+    for entry, first, last in hard[: numbers[0]].tolist():
+        rows.values[entry] = float(array[first:last].tobytes())
+    largest = numbers[kernel.LARGEST]
+    if largest == kernel.NOT_NOTICED:
+        return rows
+    return SortedRows.of(rows, largest, has_only_ones=bool(numbers[kernel.ONLY_ONES]))
+
+
+def _parse_scored(region: TextRows, scratch: Scratch) -> Rows:
+    """Parse ``label score<TAB>label score`` as ``idx:value``, with colons for spaces and spaces for tabs."""
+    from xmceval.kernels.text.pairs import write_as_pairs
+
+    part = slice(region.start, region.stop)
+    text = scratch.array("text", region.stop + PADDING, np.uint8)
+    write_as_pairs(region.chunk.text, part.start, part.stop, text)
+    try:
+        return _parse_pairs(region, scratch, text)
+    except Fault:  # caused by extra spaces, which are rare
+        lines = bytes(region.chunk.buffer[part])
+        cleaned = _EXTRA_SPACES.sub(lambda spaces: b"\t" * len(spaces[0]), lines)
+        if cleaned == lines:
+            raise
+    text[part] = np.frombuffer(cleaned, dtype=np.uint8)
+    write_as_pairs(text, part.start, part.stop, text)
+    return _parse_pairs(region, scratch, text)
+
+
+def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
+    """Parse ``label,label feature:value``, without the features."""
+    from xmceval.kernels.text.labels import parse_label_lists
+
+    rows, status = _room_for_labels(region, scratch), scratch.array("status", 8, np.int64)
+    parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
+    _check_status(region, status)
+    return _with_values_of_one(region, rows)
+
+
+def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
+    """Parse lists of label ids."""
+    from xmceval.kernels.text.lists import parse_ids
+
+    rows, status = _room_for_labels(region, scratch), scratch.array("status", 8, np.int64)
+    parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
+    _check_status(region, status)
+    return rows if region.are_scores else _with_values_of_one(region, rows)
+
+
+def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks", prefix: bytes = b"") -> Rows:
+    """Parse lists of label names between blanks, tabs, or commas and blanks."""
+    from xmceval.kernels.text.lists import BLANKS, COMMAS, TABS, UNKNOWN_NAME, split_names
+    from xmceval.kernels.text.words import find_words
+
+    names = region.names
+    if names is None:  # cannot happen: such files need names
+        raise region.row_fault(0, f"has label names, not ids (hint: pass {argument('labels', kind='FILE')})")
+    rows = _room_for_labels(region, scratch)
+    begins, ends = (scratch.array(name, rows.indices.size, np.int64) for name in ("begins", "ends"))
+    start = np.frombuffer(bytearray(prefix), dtype=np.uint8)
+    separator = {"blanks": BLANKS, "tabs": TABS, "commas": COMMAS}[between]
+    split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
+    n = int(rows.indptr[region.n_rows])
+    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
+    if unknown >= 0:
+        row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
+        raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))
+    return rows if region.are_scores else _with_values_of_one(region, rows)
+
+
+def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = False) -> Rows:
+    """Parse ``__label__x`` in any text, or predictions: ``__label__x 0.5 __label__y 0.25``, or without scores."""
+    if region.are_scores:
+        return _parse_by_line(region, scratch, lambda line: _read_fasttext(line, region.names, are_lists=are_lists))
+    if region.names is not None:
+        return _parse_names(region, scratch, prefix=FASTTEXT_PREFIX)
+    return _parse_by_line(
+        region,
+        scratch,
+        lambda line: ((_fasttext_label(w, None), 1.0) for w in line.split() if w.startswith(FASTTEXT_PREFIX)),
+    )
+
+
+def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
+    """Yield the labels and scores of a line of predictions; in lists, scores fall to 1 for the last label."""
+    words = line.split() if line.strip() != NO_PREDICTION else []
+    for i in range(0, len(words), 1 if are_lists else 2):
+        word = words[i]
+        if not word.startswith(FASTTEXT_PREFIX):
+            if are_lists:
+                raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
+            raise ValueError(f"{_FASTTEXT_PAIRS}, found {word[:40].decode('latin-1')!r}")
+        label = _fasttext_label(word, names)
+        if are_lists:
+            yield label, float(len(words) - i)
             continue
-        if row := without_comment(line).strip():
-            kind = next(kind for kind, pattern in KINDS if pattern.match(row))
-            if kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
-                return kind
-            first = first or ("labels" if kind == "texts" else kind)
-    return first
+        if i + 1 == len(words):
+            raise ValueError(f"{_FASTTEXT_PAIRS}; the last label has no score")
+        try:
+            yield label, float(words[i + 1])
+        except ValueError:
+            raise ValueError(f"{_FASTTEXT_PAIRS}, found {quote(words[i + 1])} as a score") from None
 
 
-def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names: Names | None) -> TextLayout:
-    """Decide whether words are label ids or names; check rows that can only have ids."""
-    kind = "pairs" if layout.kind == "names" and names is None else layout.kind
-    if kind == "labels" and names is not None and not layout.header:
-        # names between tabs; digits before a tab could also be ids before text
-        tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
-        if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
-            kind = "names"
-    layout = replace(layout, kind=kind)
-    if kind in {"pairs", "labels"}:
-        return replace(layout, warning=_check_rows(path, layout, lines))
-    if kind == "scored" or names is None:
-        return layout
-    rows = [line for line in lines if line.strip()]
-    if kind == "names":
-        are_words = names.has_all([word for row in rows for word in row.split()][:WORDS_COMPARED])
-        fields = [] if are_words else [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
-        are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
-        return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
-    # Digits are names if any of them is a known name; unknown names are then reported.
-    rows = [without_comment(row) for row in rows]
-    words = [word for row in rows for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
-    labels = {word: label for word, label in zip(words, names.find(words).tolist(), strict=True) if label >= 0}
-    if not labels:
-        return layout
-    is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
-    warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
-    kind = "comma-names" if any(b"," in row for row in rows) else "names"
-    return replace(layout, kind=kind, names=names, warning=warning)
+def _fasttext_label(word: bytes, names: Names | None) -> int:
+    """Return the label of a name, or the id itself if there are no names."""
+    name = word[len(FASTTEXT_PREFIX) :].decode(errors="surrogateescape")
+    if names is not None and name in names.labels:
+        return names.labels[name]
+    if names is None and is_id(name):
+        return int(name)
+    raise ValueError(unknown_name(name[:40], names))
 
 
-def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
-    """Refuse text whose first row is not idx:value, or return a warning if only the first row has a label.
+def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
+    """Parse JSON lines with a kernel, and the lines where it stops in Python."""
+    from xmceval.files.text.jsonlines import read_row
+    from xmceval.kernels.text.json import parse_json
 
-    Then the newline after the header may be missing; a row that really has no labels begins with a blank.
-    """
-    numbered = enumerate(map(without_comment, lines), layout.header_lines + 1)
-    if layout.kind == "labels":
-        if layout.header:
-            return ""
-        (number, row), *others = ((number, row) for number, row in numbered if row.strip())
-        is_alone = row.split(None, 1)[0].isdigit() and all(_FEATURE.match(other) for _, other in others)
-        if not is_alone or not others:
-            return ""
-        return Doubt(
-            f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
-            f"{quote(row)}; is the newline after the header missing?"
-        )
-    number, row = next(((number, stripped) for number, row in numbered if (stripped := row.strip())), (0, b""))
-    if row and not layout.header and _whole_numbers(row):
-        raise DataError(f"{path}:{number}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
-    if row and not any(b":" in line for line in lines):
-        ways = list[str]()
-        if any(map(_NAME.fullmatch, row.split())):
-            ways.append(f"pass {argument('labels', kind='FILE')} if these are label names")
-        if _TRIPLE.fullmatch(row):
-            ways.append("of query, document and value name the columns, as in 'query_id,doc_id,score'")
-        elif row.count(b"\t") == 1:
-            ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
-        hint = f" (hint: {'; '.join(ways)})" if ways else ""
-        raise DataError(
-            f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)}{hint}"
-        )
-    return ""
+    def read(line: bytes) -> Iterator[tuple[int, float]]:
+        return read_row(line, region.names, are_scores=region.are_scores)
+
+    buffer, at = region.chunk.buffer, region.start
+    try:
+        if not buffer.isascii():  # takes no memory, unlike decoding
+            str(memoryview(buffer)[at : region.stop], "utf-8")
+    except UnicodeDecodeError:
+        return _parse_by_line(region, scratch, read)
+    rows, status = _room_for_labels(region, scratch), np.zeros(2, dtype=np.int64)
+    room = 0 if region.names is None else rows.indices.size
+    places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
+    rows.indptr[0] = n_named = 0
+    while at < region.stop:
+        at = parse_json(region.chunk.text, at, region.stop, region.are_scores, places, *rows, status)
+        row, n = status.tolist()
+        n_named = _find_names(region, rows, places, row, n_named)
+        if at < region.stop:
+            end = buffer.index(b"\n", at)
+            for label, value in _read_line(region, row, bytes(buffer[at:end]), read):
+                rows.indices[n], rows.values[n] = label, value
+                n += 1
+            rows.indptr[row + 1], at = n, end + 1
+            status[:] = row + 1, n
+            n_named = n
+    return rows
+
+
+def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first: int) -> int:
+    """Write the labels of names from entry `first` on, given the places of names; return their number."""
+    stop = int(rows.indptr[n_rows])
+    entries = slice(first, stop)
+    are_names = rows.indices[entries] < 0
+    if region.names is None or not are_names.any():
+        return stop
+    named: slice | Int64 = entries if are_names.all() else first + np.flatnonzero(are_names)
+    labels = region.names.words.find(region.chunk.text, *places[:, named])
+    rows.indices[named] = labels
+    unknown = int(np.argmin(labels))
+    if labels[unknown] < 0:
+        entry = first + int(np.flatnonzero(are_names)[unknown])
+        begin, end = places[:, entry].tolist()
+        row = int(np.searchsorted(rows.indptr[: n_rows + 1], entry, side="right")) - 1
+        raise region.row_fault(row, unknown_name(bytes(region.chunk.buffer[begin:end]).decode()[:40], region.names))
+    return stop
+
+
+def _read_line(
+    region: TextRows, row: int, line: bytes, read: Callable[[bytes], Iterator[tuple[int, float]]]
+) -> Iterator[tuple[int, float]]:
+    """Read a line in Python; `read` yields (label, value) or raises ValueError."""
+    try:
+        yield from read(line) if line.strip() else ()
+    except ValueError as error:
+        raise region.row_fault(row, str(error)) from None
+
+
+def _parse_by_line(region: TextRows, scratch: Scratch, read: Callable[[bytes], Iterator[tuple[int, float]]]) -> Rows:
+    """Parse line by line in Python."""
+    labels, values, ends = list[int](), list[float](), [0]
+    text = bytes(region.chunk.buffer[region.start : region.stop])
+    for row, line in enumerate(text.split(b"\n")[:-1]):
+        for label, value in _read_line(region, row, line, read):
+            labels.append(label)
+            values.append(value)
+        ends.append(len(labels))
+    rows = scratch.rows(region.n_rows, len(labels))
+    rows.indptr[:], rows.indices[:], rows.values[:] = ends, labels, values
+    return rows
+
+
+def _room_for_labels(region: TextRows, scratch: Scratch) -> Rows:
+    """Allocate arrays for the largest number of labels that the text can hold."""
+    return scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8)
+
+
+def _with_values_of_one(region: TextRows, rows: Rows) -> Rows:
+    rows.values[: rows.indptr[region.n_rows]] = 1.0
+    return rows
+
+
+def _check_status(region: TextRows, status: Int64) -> list[int]:
+    """Raise the fault that a kernel reported, if any; else return its status."""
+    numbers: list[int] = status.tolist()
+    if numbers[1]:
+        raise region.parse_fault(*numbers[1:5])
+    return numbers
+
+
+GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
+    {
+        "pairs": Grammar(_parse_pairs),
+        "labels": Grammar(_parse_labels, has_exact_header=True),
+        "ids": Grammar(_parse_ids, is_ranked=True),
+        "scored": Grammar(_parse_scored, has_tabs=True),
+        "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
+        "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),
+        "comma-names": Grammar(partial(_parse_names, between="commas"), has_comments=False, is_ranked=True),
+        "fasttext": Grammar(_parse_fasttext, has_comments=False),
+        "fasttext-lists": Grammar(partial(_parse_fasttext, are_lists=True), has_comments=False, is_ranked=True),
+        "json": Grammar(_parse_json, has_comments=False),
+    }
+)

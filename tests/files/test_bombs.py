@@ -18,7 +18,7 @@ from xmceval import DataError, UsageError
 from xmceval.errors import naming_flags
 from xmceval.files.arrays.npy import RefusedError, load_strings
 from xmceval.files.io import chunks
-from xmceval.files.sidecars.label_names import read_names
+from xmceval.files.sidecars.values import read_names
 
 MIB = 1 << 20
 

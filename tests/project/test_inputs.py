@@ -18,7 +18,7 @@ from support.recipes import GUIDES, find_code, run, split_parts
 import xmceval
 from xmceval.files.formats import FORMATS
 from xmceval.files.open import KINDS, READINGS, open_truth
-from xmceval.files.sidecars.label_names import read_names
+from xmceval.files.sidecars.values import read_names
 from xmceval.files.tables.columns import NAMES
 from xmceval.files.text.source import GRAMMARS
 

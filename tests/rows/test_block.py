@@ -11,7 +11,7 @@ from support.examples import examples
 from support.files import open_scores, write
 
 from xmceval.errors import Fault
-from xmceval.files.sidecars.label_names import read_names
+from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Rows, Scratch, SortedRows
 from xmceval.rows.matrices.source import as_scores
 from xmceval.rows.matrices.storage import Csr

@@ -15,7 +15,7 @@ from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.io.streams import renew_pipes
 from xmceval.files.open import check_kind, open_either
 from xmceval.files.opened import Opened, Role
-from xmceval.files.sidecars.label_names import read_names
+from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices.source import MatrixSource

@@ -21,7 +21,7 @@ from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
-from xmceval.files.sidecars.label_names import LARGEST_ID, Names, names_beside_ids
+from xmceval.files.sidecars.values import LARGEST_ID, Names, names_beside_ids
 from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_headerless
 from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, TextSource
 

@@ -25,7 +25,7 @@ from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
     from xmceval.files.ranking.queries import Documents, Judgments
-    from xmceval.files.sidecars.label_names import Names
+    from xmceval.files.sidecars.values import Names
     from xmceval.files.tables.columns import Columns
     from xmceval.files.tables.table import Table
 

@@ -13,7 +13,7 @@ import numpy as np
 from xmceval.errors import DataError, Fault, argument, averaged, counted, listed
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.open import open_either
-from xmceval.files.sidecars.label_names import Names
+from xmceval.files.sidecars.values import Names
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_scores, validated_truth

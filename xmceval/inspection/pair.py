@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from xmceval.errors import DataError, argument, counted
 from xmceval.files.open import open_truth
-from xmceval.files.sidecars.label_names import Names
+from xmceval.files.sidecars.values import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.metrics.names import parse

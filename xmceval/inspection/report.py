@@ -18,7 +18,7 @@ from xmceval.files.io.streams import kept_pipes
 from xmceval.files.open import check_kind
 from xmceval.files.opened import Role
 from xmceval.files.shards import check_files
-from xmceval.files.sidecars.label_names import read_names
+from xmceval.files.sidecars.values import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, Training, inspect_pair
 from xmceval.labels.propensity import NO_PROPENSITIES

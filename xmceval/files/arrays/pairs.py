@@ -18,7 +18,7 @@ from xmceval.files.arrays.npy import ArrayFile, Header
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import describe_missing, find_pair
 from xmceval.files.opened import Opened, Request
-from xmceval.files.sidecars.label_names import Names, unknown_name
+from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import as_ids

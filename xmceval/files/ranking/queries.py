@@ -20,7 +20,7 @@ from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
-from xmceval.files.sidecars.label_names import Names, unknown_name
+from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.files.text.words import Words
 from xmceval.rows.block import EntryNames, Float64, Int64, Scratch
 from xmceval.rows.ids import RowIds

@@ -17,7 +17,7 @@ from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, EntryNamer, break_ties, doubt_names
-from xmceval.files.sidecars.label_names import Names, is_id, names_beside_ids, unknown_name
+from xmceval.files.sidecars.values import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.systems import describe_systems
 from xmceval.files.tables.table import (

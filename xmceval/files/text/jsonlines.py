@@ -13,7 +13,7 @@ from typing import Any
 from xmceval.errors import AmbiguousError, listed
 from xmceval.files.io.chunks import explain_decimal, read_lines
 from xmceval.files.io.paths import to_path
-from xmceval.files.sidecars.label_names import LARGEST_ID, Names, unknown_name
+from xmceval.files.sidecars.values import LARGEST_ID, Names, unknown_name
 from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
 
 

@@ -17,7 +17,7 @@ from xmceval.errors import DataError, Fault, argument, counted
 from xmceval.files.io.chunks import NEWLINE, PADDING, Chunk, LineChunks
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote
-from xmceval.files.sidecars.label_names import Names, is_id, unknown_name
+from xmceval.files.sidecars.values import Names, is_id, unknown_name
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows, StoredRows
 
 BLANK = "has only blank lines; expected rows of idx:value"

@@ -19,8 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import find_records
 from xmceval.files.ranking.queries import Judgments, QuerySource
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
-from xmceval.files.sidecars.label_names import Names, names_beside_ids
-from xmceval.files.sidecars.per_row import read_numbers
+from xmceval.files.sidecars.values import Names, names_beside_ids, read_numbers
 from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.matrices.frames import (

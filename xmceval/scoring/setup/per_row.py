@@ -18,7 +18,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import pipe_key
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.queries import Judgments, name_queries
-from xmceval.files.sidecars.per_row import read_row_groups, read_row_ids
+from xmceval.files.sidecars.values import read_row_groups, read_row_ids
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
 from xmceval.files.tables.open import table_at
 from xmceval.files.tables.table import Table, memory_table

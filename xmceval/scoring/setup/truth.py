@@ -14,7 +14,7 @@ from xmceval.files.io.paths import as_input, identify, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import find_shards
-from xmceval.files.sidecars.label_names import names_beside_ids, read_names
+from xmceval.files.sidecars.values import names_beside_ids, read_names
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import (

@@ -1,4 +1,4 @@
-"""Read label names, one per line in the order of the labels, which other files may use instead of ids."""
+"""Read files with one line per label or row: names of labels, counts, weights, ids and groups."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
+from xmceval.files.arrays.npy import ArrayFile, read_array
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, PICKLE, UTF16_BOMS
-from xmceval.files.io.streams import read_first_bytes, read_short_lines
-from xmceval.rows.block import Int64
+from xmceval.files.io.streams import check_is_text, quote, read_first_bytes, read_short_lines
+from xmceval.files.shards import find_shards
+from xmceval.files.text.words import Words, text_of
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.groups import RowGroups
+from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.readings import Axis
+from xmceval.rows.shards import Shards, parts_of
 
 LARGEST_ID = 2**63 - 2  # one more means that the number of labels is unknown
 
@@ -22,8 +28,6 @@ class Names:
     """The names of labels 0, 1, ..., in UTF-8, with a hash table; `source` says where they come from."""
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
-        from xmceval.files.text.words import Words, text_of
-
         self.source, self.words = source, Words()
         numbers = self.words.number(*text_of(names))
         if len(self) < len(names):
@@ -48,8 +52,6 @@ class Names:
 
     def find(self, words: Sequence[bytes]) -> Int64:
         """Return the label of each word, -1 for words that are not names."""
-        from xmceval.files.text.words import text_of
-
         return self.words.find(*text_of(words))
 
     def has_all(self, words: Sequence[bytes]) -> bool:
@@ -62,8 +64,6 @@ def read_names(path: str | Path) -> Names:
     path = to_path(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
-        from xmceval.files.arrays.npy import ArrayFile
-
         with ArrayFile(path).open() as array:
             if len(array.header.shape) != 1:
                 raise DataError(
@@ -103,3 +103,60 @@ def unknown_name(name: str, names: Names | None) -> str:
             f"{name!r} is a name, not a label id (hint: pass {argument('labels', kind='FILE')}, with one name per line)"
         )
     return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}"
+
+
+def read_numbers(path: str | Path) -> Float64:
+    """Read one number per line, or a one-dimensional npy array."""
+    path = to_path(path)
+    if read_first_bytes(path, len(NPY)) == NPY:
+        array = read_array(path)
+        if array.ndim != 1 or array.dtype.kind not in "iuf":
+            raise DataError(f"{path}: expected numbers in one dimension, got shape {array.shape} of {array.dtype}")
+        return array.astype(np.float64)
+    check_is_text(path)
+    lines = read_short_lines(path) or [b""]
+    numbers = np.empty(len(lines))
+    for i, line in enumerate(lines):
+        try:
+            numbers[i] = float(line)
+        except ValueError:
+            raise DataError(f"{path}:{i + 1}: expected one number per line, found {quote(line)}") from None
+    return numbers
+
+
+def read_row_ids(path: str | Path | Shards) -> RowIds:
+    """Read one id per line from one file, or from several whose rows continue each other."""
+    lines, source = _read_words(path)
+    ids = RowIds([line for _, line in lines], source)
+    ids.check_each([place for place, _ in lines])
+    return ids
+
+
+def read_row_groups(path: str | Path | Shards, ids: RowIds | None, named: RowIds | None) -> tuple[RowGroups, bool]:
+    """Read the group of each row, one per line; if rows have ids and lines two words, these are id and group.
+
+    Also return whether they are. A tab between id and group allows spaces in the group, and means that the ids
+    are names in an index.
+    """
+    lines, source = _read_words(path)
+    pairs = [line.split("\t") if "\t" in line else line.split() for _, line in lines]
+    if pairs and all(len(pair) == 2 for pair in pairs) and (ids is not None or all("\t" in line for _, line in lines)):
+        groups: dict[str, str] = {}
+        for (place, _), (name, group) in zip(lines, pairs, strict=True):
+            if groups.setdefault(name, group) != group:
+                raise DataError(f"{place}: the group of {name[:40]!r} is {group!r}, but {groups[name]!r} above")
+        names = join_by_id(groups, ids or named, source, "group")
+        return RowGroups.of_names(names, [source] * len(names), source), True
+    return RowGroups.of_names([line for _, line in lines], (place for place, _ in lines), source), False
+
+
+def _read_words(path: str | Path | Shards) -> tuple[list[tuple[str, str]], str]:
+    """Return the lines of one or several files, each with its place, and a name for messages."""
+    shards = find_shards(path)
+    files = [to_path(part) for part in parts_of(shards)]
+    lines = list[tuple[str, str]]()
+    for file in files:
+        check_is_text(file)
+        texts = enumerate(read_short_lines(file), 1)
+        lines += [(f"{file}:{number}", text.decode(errors="surrogateescape")) for number, text in texts]
+    return lines, shards.name if len(files) > 1 else str(files[0])

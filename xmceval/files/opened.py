@@ -85,23 +85,16 @@ class Head:
 
     path: Path
     content: bytes
+    start: int  # the offset of the text, after any byte order mark
+    text: bytes
     is_whole: bool
 
     @classmethod
     def of(cls, path: Path) -> Head:
         """Read the head of a file."""
         content = read_first_bytes(path, HEAD_BYTES)
-        return cls(path, content, is_whole=len(content) < HEAD_BYTES)
-
-    @cached_property
-    def start(self) -> int:
-        """The offset of the text: after any byte order mark."""
-        return len(UTF8_BOM) if self.content.startswith(UTF8_BOM) else 0
-
-    @cached_property
-    def text(self) -> bytes:
-        """The content without a byte order mark."""
-        return self.content[self.start :]
+        text = content.removeprefix(UTF8_BOM)
+        return cls(path, content, len(content) - len(text), text, is_whole=len(content) < HEAD_BYTES)
 
     @cached_property
     def lines(self) -> list[bytes]:

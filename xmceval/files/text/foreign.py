@@ -58,7 +58,7 @@ class Foreign(NamedTuple):
     def matches(self, head: Head) -> bool:
         """Return whether a file has the format."""
         if not self.is_of_rows:
-            return self.pattern.match(head.content, head.start) is not None
+            return self.pattern.match(head.text) is not None
         return bool(head.rows) and all(self.pattern.fullmatch(row.text) for row in head.rows)
 
 

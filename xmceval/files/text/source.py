@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -302,9 +302,7 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
     from xmceval.kernels.text.lists import BLANKS, COMMAS, TABS, UNKNOWN_NAME, split_names
     from xmceval.kernels.text.words import find_words
 
-    names = region.names
-    if names is None:  # cannot happen: such files need names
-        raise region.row_fault(0, f"has label names, not ids (hint: pass {argument('labels', kind='FILE')})")
+    names = cast(Names, region.names)  # such files are not opened without names
     rows = _room_for_labels(region, scratch)
     begins, ends = (scratch.array(name, rows.indices.size, np.int64) for name in ("begins", "ends"))
     start = np.frombuffer(bytearray(prefix), dtype=np.uint8)

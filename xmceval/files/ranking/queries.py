@@ -22,7 +22,7 @@ from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
 from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.files.text.words import Words
-from xmceval.rows.block import EntryNames, Float64, Int64, Scratch
+from xmceval.rows.block import Float64, Int64, Scratch
 from xmceval.rows.ids import RowIds
 
 if TYPE_CHECKING:
@@ -375,17 +375,3 @@ def doubt_names(name: str, noun: str, truth: str, here: bytes, there: bytes) -> 
     return Doubt(
         f"{name}: has no {noun} of {truth}: are they named alike, such as {quote(here)} here and {quote(there)} there?"
     )
-
-
-@dataclass(frozen=True)
-class EntryNamer:
-    """Names the entries of a label in a row for messages; pickling, for another process, drops the names."""
-
-    name: Callable[[int, int], EntryNames]
-
-    def __call__(self, row: int, label: int) -> EntryNames:
-        """Return the names of the entries of a label in a row."""
-        return self.name(row, label)
-
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        return type(None), ()

@@ -21,7 +21,6 @@ from xmceval.files.ranking.queries import (
     QRELS,
     Documents,
     Entries,
-    EntryNamer,
     Judgments,
     Lines,
     QuerySource,
@@ -184,12 +183,7 @@ def _refuse_full(documents: frozenset[bytes], truth: Judgments, scores: QuerySou
 
 
 def _compare_queries(
-    source: QuerySource,
-    lines: Lines,
-    judgments: Judgments,
-    unjudged: Set[bytes],
-    lacking: Set[bytes],
-    missing: str,
+    source: QuerySource, lines: Lines, judgments: Judgments, unjudged: Set[bytes], lacking: Set[bytes], missing: str
 ) -> Iterator[str]:
     """Refuse or report queries that only the run or only the qrels have; raise a doubt if none are shared."""
     ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
@@ -232,7 +226,7 @@ def _held(
     if labels.max(initial=0) < 2**31:
         labels = labels.astype(np.int32)
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
-    names = EntryNamer(partial(_name_entries, str(source), lines, queries, csr, documents))
+    names = partial(_name_entries, str(source), lines, queries, csr, documents)
     matrix = MatrixSource(str(source), csr.n_rows, None, [csr], is_exact=False, names=names)
     is_ranked = request.are_scores and source.is_ranked
     return Opened(matrix, source.form, (*source.facts, *facts), request.role, is_held=True, is_ranked=is_ranked)

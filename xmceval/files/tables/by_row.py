@@ -16,16 +16,11 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import ByRow, Opened, Request
-from xmceval.files.ranking.queries import Documents, EntryNamer, break_ties, doubt_names
+from xmceval.files.ranking.queries import Documents, break_ties, doubt_names
 from xmceval.files.sidecars.values import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
 from xmceval.files.tables.systems import describe_systems
-from xmceval.files.tables.table import (
-    LONGEST_ROW,
-    Column,
-    Table,
-    to_float,
-)
+from xmceval.files.tables.table import LONGEST_ROW, Column, Table, to_float
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource
@@ -194,7 +189,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
         pieces = [csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)]
     again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
-    names_of = EntryNamer(partial(_name_entries, by_row, again))
+    names_of = partial(_name_entries, by_row, again)
     source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
     return Opened(
         source,

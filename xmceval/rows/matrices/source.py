@@ -122,6 +122,9 @@ class MatrixSource:
     # names the entries of a label in a row for messages, if they have names
     names: Callable[[int, int], EntryNames] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "names": None}  # which would take whole tables to another process
+
     @property
     def were_ids(self) -> bool | None:
         """Whether predictions show that whole numbers elsewhere are label ids or scores; None if unclear."""

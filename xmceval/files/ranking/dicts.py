@@ -92,18 +92,18 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
     except (RecursionError, ValueError):
         raise DataError(f"{path}: expected JSON without deep nesting and huge numbers") from None
     if META in table:
-        found = {
+        predictions = {
             f"{subset}/{split}": scores
             for subset, splits in table.items()
             if subset != META and isinstance(splits, dict)
             for split, scores in splits.items()
         }
-        if len(found) != 1:
-            names = listed([repr(name) for name in found], "and") or "none"
+        if len(predictions) != 1:
+            names = listed([repr(name) for name in predictions], "and") or "none"
             raise DataError(
                 f"{path}: has predictions of several subsets or splits, {names}; expected one (hint: keep one)"
             )
-        (scores,) = found.values()
+        (scores,) = predictions.values()
         return records_of(dict(scores) if isinstance(scores, dict) else {"": scores}, str(path), noun, path)
     return replace(records_of(table, str(path), noun, path), may_be_frame=True)
 
@@ -204,7 +204,7 @@ def _encode(
     try:
         joined = "\n".join(names).encode(errors="surrogateescape")
     except TypeError:
-        i = next(i for i, each in enumerate(names) if not isinstance(each, str))
+        i = next(i for i, name in enumerate(names) if not isinstance(name, str))
         raise DataError(
             f"{place(i)}: the {noun} {names[i]!r} is not a str but {type(names[i]).__name__} (hint: use str({noun}))"
         ) from None
@@ -213,7 +213,7 @@ def _encode(
     text = np.frombuffer(joined + b"\n" + bytes(PADDING), dtype=np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     if ends.size != len(names):  # a name contains a line feed
-        ends = np.cumsum([len(each.encode(errors="surrogateescape")) + 1 for each in names]) - 1
+        ends = np.cumsum([len(name.encode(errors="surrogateescape")) + 1 for name in names]) - 1
     begins = np.append(0, ends[:-1] + 1)
     if (begins == ends).any():
         raise DataError(f"{source}: a {noun} has an empty name; expected at least one character")

@@ -96,8 +96,8 @@ class Lines:
         ends = np.cumsum(lengths[runs])
         at = np.searchsorted(ends, numbers, side="right")
         first = (np.cumsum(lengths) - lengths)[runs]
-        found: list[int] = (first[at] + numbers - (ends - lengths[runs])[at]).tolist()
-        return found
+        positions: list[int] = (first[at] + numbers - (ends - lengths[runs])[at]).tolist()
+        return positions
 
     def first_nan(self) -> int | None:
         """Return the number of the first line with a NaN value, ignoring dropped lines."""

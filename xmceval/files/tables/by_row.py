@@ -310,10 +310,10 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
         if truth is not None:
             check_ids(truth, by_row)
         both = [] if truth is None or truth.columns.key is None or by_row.columns.key is None else [truth, by_row]
-        each = ", in each shard: join those of truth and predictions if they count on" if by_row.runs[0, 0] > 1 else ""
+        in_shards = ", in each shard: join those of truth and predictions if they count on"
         raise DataError(
             f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} "
-            f"(rows are 0-based{each})"
+            f"(rows are 0-based{in_shards if by_row.runs[0, 0] > 1 else ''})"
             f"{f' (hint: {as_names(*both)})' if both else ''}"
         )
     n_rows = stop if n_rows is None else n_rows
@@ -447,24 +447,24 @@ def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
     """Return the rows named by a column of ids, distinct in truth and predictions; refuse conflicting ones."""
     if truth.columns.key is not None or scores.columns.key is not None:
         return None
-    found = list[tuple[Axis, Axis]]()
+    shared = list[tuple[Axis, Axis]]()
     index, other_index = map(_index_names, (truth, scores))
     ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
     for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
         ours, theirs = (_find_ids(table, name, _values(table, name)) for table in (truth, scores))
         if ours is not None and theirs is not None:
-            found.append((ours, theirs))
+            shared.append((ours, theirs))
     positions = np.arange(int(truth.runs[-1, 1]))
-    orders = [positions if (order := find_order(*axes)) is None else order for axes in found]
-    for (_, axis), order in zip(found[1:], orders[1:], strict=True):
-        first = found[0][1]
+    orders = [positions if (order := find_order(*axes)) is None else order for axes in shared]
+    for (_, axis), order in zip(shared[1:], orders[1:], strict=True):
+        first = shared[0][1]
         if not np.array_equal(order, orders[0]):
             raise AmbiguousError(
                 f"{scores.table}: its columns {first.column!r} and {axis.column!r} say otherwise which row of "
                 f"{truth.table} is which (hint: pass {axis.unnamed} to join by {first.column!r}, or {first.unnamed} to "
                 f"join by {axis.column!r})"
             )
-    return found[0] if found else None
+    return shared[0] if shared else None
 
 
 def check_ids(truth: ByRow, scores: ByRow) -> None:

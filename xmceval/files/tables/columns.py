@@ -126,16 +126,16 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
     if value is None:  # numbers with another name may be the values
         known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
         unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name) not in UNUSED)
-        found = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
-        if found:
-            found, name, without = sorted(found), "relevance", "every label is true"
+        candidates = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
+        if candidates:
+            candidates, name, without = sorted(candidates), "relevance", "every label is true"
             if are_scores:
                 name, without = "score", "the labels are in order, best first"
-            rename = table.changed(f".rename(columns={json.dumps({found[0]: name})})")
-            drop = table.changed(f".drop(columns={json.dumps(found)})")
+            rename = table.changed(f".rename(columns={json.dumps({candidates[0]: name})})")
+            drop = table.changed(f".drop(columns={json.dumps(candidates)})")
             raise DataError(
-                f"{table}: {listed(map(repr, found))} may have the {noun}, but no {noun} are known by this name (hint: "
-                f"{rename} if {found[0]} has the {noun}; {drop} if {without})"
+                f"{table}: {listed(map(repr, candidates))} may have the {noun}, but no {noun} are known by this name "
+                f"(hint: {rename} if {candidates[0]} has the {noun}; {drop} if {without})"
             )
     is_rank, rank = value in roles["rank"], None
     if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
@@ -195,10 +195,10 @@ def _without_texts(names: list[str]) -> list[str]:
 
 
 def _explain(place: str, names: Sequence[str], keys: Sequence[str], *, are_scores: bool) -> str:
-    found = ", ".join(names[:12]) or "none"
+    known = ", ".join(names[:12]) or "none"
     if keys:
-        return f"{place}: {listed(keys, 'and')} may both name the rows, of the columns {found} (hint: keep one of them)"
+        return f"{place}: {listed(keys, 'and')} may both name the rows, of the columns {known} (hint: keep one of them)"
     return (
-        f"{place}: found the columns {found}; expected {explain_names(are_scores=are_scores)} "
+        f"{place}: found the columns {known}; expected {explain_names(are_scores=are_scores)} "
         "(hint: rename the columns)"
     )

@@ -295,7 +295,7 @@ def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterab
 
 def _are_unknown(names: Iterable[str]) -> bool:
     """Return whether no name is known from long tables, except for that of a row."""
-    return not any(found for role, found in find_roles(names).items() if role != "row")
+    return not any(columns for role, columns in find_roles(names).items() if role != "row")
 
 
 def _is_row_name(name: str) -> bool:
@@ -323,10 +323,10 @@ def _wide_error(
     has_index: bool = False,
 ) -> DataError:
     """Return the error for a table with a column per label and `others`; `ids` are columns of possible ids."""
-    found = f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]}"
+    problem = f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]}"
     if path is None or not names_flags():
         others = [name for name in others if path is None or name not in ids[:1]]
-        return DataError(f"{found} (hint: pass {code}{_without(others)})")
+        return DataError(f"{problem} (hint: pass {code}{_without(others)})")
     new = json.dumps(f"{path.name.partition('.')[0]}-new.npy")
     save = f"import numpy, pandas; numpy.save({new}, {code}{_without(others)}.to_numpy())"
     hint = f"run python -c {shlex.quote(save)}"
@@ -336,7 +336,7 @@ def _wide_error(
         stacked = f'{keys}{rest}.stack().rename_axis(["query_id", "doc_id"]).to_frame("value")'
         by = ids[0] if ids else "the index"
         hint += f" if rows are in order; run {write_frame(code + stacked, str(path))} to join them by {by}"
-    return DataError(f"{found} (hint: {hint})")
+    return DataError(f"{problem} (hint: {hint})")
 
 
 def _without(names: Sequence[str]) -> str:

@@ -148,7 +148,7 @@ def _convert(path: Path, code: str, write: str) -> str:
     code = code.replace("PATH", json.dumps(str(path)))
     if not names_flags():
         return f"pass {code}"
-    line = re.sub(r"NEW(\.\w+)", lambda found: json.dumps(f"{new}{found[1]}"), write).replace("CODE", code)
+    line = re.sub(r"NEW(\.\w+)", lambda match: json.dumps(f"{new}{match[1]}"), write).replace("CODE", code)
     modules = ", ".join(sorted({*_MODULES.findall(line)}))
     return f"run python -c {shlex.quote(f'import {modules}; {line}')}"
 

@@ -77,17 +77,19 @@ def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
         words = json.dumps(key)
         without = f"json.dumps({{key: value for key, value in json.loads(line).items() if key != {words}}})"
         ways = [f"{_rewrite(scores, without)} leaves {key!r} out"] if len(ours) == len(theirs) else []
-        found = f"has the ids of {truth[0]} in another order"
+        difference = f"has the ids of {truth[0]} in another order"
         if known == given:
             order = f", key=lambda line: str(json.loads(line)[{words}])"
             both = (_rewrite(files, "line.strip()", order) for files in (truth, scores))
             ways.insert(0, f"{' and '.join(both)} sort both")
         elif extra := [name for name in theirs if name not in known][:3]:
-            found = f"has {listed(map(repr, extra), 'and')}, which {truth[0]} lacks"
+            difference = f"has {listed(map(repr, extra), 'and')}, which {truth[0]} lacks"
         else:
-            found = f"lacks {listed(map(repr, [name for name in ours if name not in given][:3]), 'and')} of {truth[0]}"
+            difference = (
+                f"lacks {listed(map(repr, [name for name in ours if name not in given][:3]), 'and')} of {truth[0]}"
+            )
         hint = f" (hint: {'; '.join(ways)})" if ways else ""
-        raise AmbiguousError(f"{scores[0]}: its {key!r} {found}{hint}")
+        raise AmbiguousError(f"{scores[0]}: its {key!r} {difference}{hint}")
 
 
 def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:

@@ -62,6 +62,7 @@ from xmceval.scoring.options import Options
         ("iprec_at_recall.0.1,.25,set_P", ["IPrec@0.1", "IPrec@0.25", "P@all"]),
         ("IPrec(recall=0.3,rel=2)", ["IPrec(rel=2)@0.3"]),
         ("RBP(p=0.5)@all", ["RBP(p=0.5)@all"]),
+        ("item_coverage@5,catalog_coverage@5,ItemCoverage@5", ["coverage(of=recommended,over=all)@5"]),
     ],
 )
 def test_a_list_of_names_means(names, expected):

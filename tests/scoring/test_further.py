@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from support.measures import parse
 from support.pieces import read_in_pieces
 
 import xmceval
@@ -107,11 +106,6 @@ def test_labels_from_2_to_the_31_on_are_kept_apart():
     result = xmceval.score(truth, csr_matrix((values, labels, [0, 2, 4, 6]), shape=truth.shape), metrics=COLUMNS)
     assert result["macroAUC"] == pytest.approx((1 + 0.5) / 2)
     assert result["microAUC"] == pytest.approx(1.0, abs=1e-8)
-
-
-def test_other_tools_names_of_coverage():
-    for alias in ("item_coverage@5", "catalog_coverage@5", "ItemCoverage@5"):
-        assert str(parse(alias)[0]) == "coverage(of=recommended,over=all)@5"
 
 
 # Shards

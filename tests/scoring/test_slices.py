@@ -57,14 +57,6 @@ def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
     assert result["P@5"] == result.estimates["P@5"].ceiling
 
 
-def test_the_table_shows_bins_and_ceilings(zipf):
-    train, y_true, y_score = zipf
-    text = str(xmceval.score(y_true, y_score, train=train, k=1, metrics="P", by_frequency="head,tail", ceiling=True))
-    assert "P ceiling" in text
-    assert "head: " in text
-    assert "% of the training positives" in text
-
-
 @pytest.mark.parametrize(
     ("bins", "said"),
     [

@@ -1,6 +1,7 @@
 """The kernels of exact sums: eight rows at once, rows alone, and rows out of range, against integers of Python."""
 
 import math
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -61,10 +62,13 @@ def expected_sums(values, weights):
     found = []
     for output in range(values.shape[1]):
         totals = [0] * MOMENTS
-        for row, weight in zip(values[:, output], weights if len(weights) else [1.0] * len(values), strict=True):
+        rows = zip(
+            map(tuple, values[:, output].tolist()), weights if len(weights) else [1.0] * len(values), strict=True
+        )
+        for (row, weight), n in Counter(rows).items():
             numbers = [*(cut_off(weight * x) for x in row), 1 << WORD]
             for m, (i, j) in enumerate(FACTORS):
-                totals[m] += numbers[i] * numbers[j]
+                totals[m] += n * numbers[i] * numbers[j]
         found.append([words(total) for total in totals])
     return found
 

@@ -12,8 +12,9 @@ from xmceval.files.text.words import LONG, Words
 def numbered(names):
     words = Words()
     blob = b"".join(names)
-    ends = np.cumsum([len(name) for name in names])
-    numbers = words.number(np.frombuffer(blob + bytes(8), np.uint8), ends - [len(name) for name in names], ends)
+    lengths = np.array([len(name) for name in names], dtype=np.int64)
+    ends = np.cumsum(lengths)
+    numbers = words.number(np.frombuffer(blob + bytes(8), np.uint8), ends - lengths, ends)
     return words, numbers.tolist()
 
 

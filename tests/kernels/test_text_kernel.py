@@ -21,7 +21,7 @@ LONG = 8192  # bytes
 def padded(text, before=b"", after=b"7:7#\n1,-\t "):
     # What is outside the region must not matter.
     stop = len(before) + len(text)
-    return np.frombuffer(before + text + after * 8, np.uint8), len(before), stop
+    return np.frombuffer(bytearray(before + text + after * 8), np.uint8), len(before), stop
 
 
 def error_of(status, start):

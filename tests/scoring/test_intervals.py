@@ -15,6 +15,7 @@ from xmceval import DataError
 from xmceval.kernels.metrics.sums import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.names import parse
+from xmceval.rows.block import read_only
 from xmceval.scoring import estimates
 from xmceval.scoring.estimates import (
     FEW,
@@ -265,7 +266,8 @@ def none_kept(values):
 
 def added(values, weights=(), sums=None):
     sums = empty(values.shape[1]) if sums is None else sums
-    assert add_values(values, np.array(weights, dtype=np.float64), sums, none_kept(values)) == -1
+    weights = read_only(np.array(weights, dtype=np.float64))
+    assert add_values(values, weights, sums, none_kept(values)) == -1
     return sums
 
 

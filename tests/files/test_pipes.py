@@ -40,7 +40,7 @@ def feed(content, name="pipe"):
     return name
 
 
-def run(script):
+def shell(script):
     """Run a line of bash in which $x is the command."""
     setup = f'x() {{ "{sys.executable}" -m xmceval "$@"; }}\n'
     done = subprocess.run(["bash", "-c", setup + script], check=False, capture_output=True, text=True)
@@ -99,27 +99,31 @@ def test_a_pipe_is_one_of_the_files():
 
 
 @pytest.mark.parametrize(
-    ("script", "code", "message"),
+    ("words", "stdin", "code", "message"),
     [
-        ("x score t.txt - <&-", 1, "Error: -: standard input is closed"),
-        ("x score - p.txt <&-", 1, "Error: -: standard input is closed"),
-        ("x inspect t.txt - <&-", 1, "Error: -: standard input is closed"),
-        ("x score t.txt - </dev/null", 1, "Error: -: standard input is empty"),
-        ("x score t.txt <(true)", 1, "the pipe is empty"),
-        ("seq 5 | x score t.txt p.txt --labels - --filter -", 2, "can stand for one file only"),
+        ("score t.txt -", None, 1, "Error: -: standard input is closed"),
+        ("score - p.txt", None, 1, "Error: -: standard input is closed"),
+        ("inspect t.txt -", None, 1, "Error: -: standard input is closed"),
+        ("score t.txt -", b"", 1, "Error: -: standard input is empty"),
+        ("score t.txt {pipe}", b"", 1, "the pipe is empty"),
+        ("score t.txt p.txt --labels - --filter -", b"1\n2\n", 2, "can stand for one file only"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_words(script, code, message):
-    done = run(script)
-    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+def test_what_cannot_be_read_is_refused_in_words(run, monkeypatch, words, stdin, code, message):
+    monkeypatch.setattr(sys, "stdin", None if stdin is None else Stdin(stdin))
+    pipe = descriptor(b"") if "{pipe}" in words else ""
+    ended = run(*words.format(pipe=pipe).split())
+    assert (ended[0], message in ended[2]) == (code, True), ended
 
 
 def test_a_shell_passes_pipes():
-    expected = run("gzip -k t.txt p.txt; x score t.txt p.txt -m P -q").stdout
-    done = run("zcat p.txt.gz | x score <(zcat t.txt.gz) a=/dev/stdin b=<(cat p.txt.gz) -m P -q")
+    expected = shell("gzip -k t.txt p.txt; x score t.txt p.txt -m P -q").stdout
+    done = shell("zcat p.txt.gz | x score <(zcat t.txt.gz) a=/dev/stdin b=<(cat p.txt.gz) -m P -q")
     (value,) = (line.split()[1] for line in expected.splitlines() if line.startswith("P "))
     assert (done.stdout.count(value), done.stderr) == (2, ""), done
-    assert run("x score t.txt /dev/stdin -m P -q < p.txt").stdout == expected
+    assert shell("x score t.txt /dev/stdin -m P -q < p.txt").stdout == expected
+    closed = shell("x score t.txt - <&-")
+    assert (closed.returncode, closed.stderr) == (1, "Error: -: standard input is closed\n")
 
 
 def descriptor(content):

@@ -398,11 +398,6 @@ def test_addresses_that_differ_in_their_query_are_different_files(server):
         assert ("a perfect model" in noticed) == ("the training labels are" in noticed) == are_same
 
 
-def test_local_files_need_no_fsspec(files):
-    code = "import sys, xmceval; xmceval.read(sys.argv[1]); assert not {'fsspec', 'aiohttp'} & sys.modules.keys()"
-    subprocess.run([sys.executable, "-c", code, files[0] / "truth.txt"], check=True)
-
-
 @pytest.fixture
 def command(server, tmp_path):
     """A command with remote inputs, and an environment in which copies are made in the folder of the test."""

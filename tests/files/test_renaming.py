@@ -1,12 +1,11 @@
 """Names never act as numbers: renaming queries and documents changes no value, in any form by query."""
 
 import json
-import multiprocessing
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from support.executors import PicklingExecutor
 from support.files import triples, write, write_qrels, write_run
 
 import xmceval
@@ -185,8 +184,5 @@ def test_documents_that_may_be_columns_are_not_numbered():
 
 def test_tasks_of_an_executor_name_queries_and_documents_too():
     truth, run = write_qrels("q", QRELS), write("r", "a1 Q0 x 1 2 t\na2 Q0 x 1 2 t\na2 Q0 x 2 1 t\n")
-    with (
-        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor,
-        pytest.raises(xmceval.DataError, match=r"^r:3: document 'x' appears twice for query 'a2' \(first in r:2\)"),
-    ):
-        xmceval.score(truth, run, metrics="P", executor=executor)
+    with pytest.raises(xmceval.DataError, match=r"^r:3: document 'x' appears twice for query 'a2' \(first in r:2\)"):
+        xmceval.score(truth, run, metrics="P", executor=PicklingExecutor())

@@ -17,7 +17,6 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, make_frame, pick
-from xmceval.report.forms.plain import measure_width
 from xmceval.report.pictures import check_installed
 from xmceval.report.records import (
     VALUE_COLUMNS,
@@ -28,9 +27,9 @@ from xmceval.report.records import (
     record_measure,
 )
 from xmceval.report.renderable import Tabular, join_facts, shorten
-from xmceval.report.score_sheet import Signs, SystemLine, explain_direction, make_section
+from xmceval.report.score_sheet import Signs, SystemLine, describe_propensities, explain_direction, make_section
 from xmceval.report.scored import GateOutcome, describe_size, shared_lines
-from xmceval.report.sheet import ASCII_SIGNS, DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Section, Sheet
+from xmceval.report.sheet import ASCII_SIGNS, DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Row, Section, Sheet
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES, Nouns
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.options import specs
@@ -145,18 +144,33 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         return sum(dataset.comparison is not None for dataset in self.datasets)
 
     def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
-        """Return the table of all data sets."""
+        """Return the table of all data sets, one below the other."""
         return _build_sheet(self, layout)
 
     def _render(self, form: str, layout: Layout = DEFAULT) -> str:
-        """Write the benchmark in one of the FORMS; by default only a plain table with room has intervals."""
-        if form not in {"json", "csv"}:
-            if layout.transpose:
-                raise UsageError("transpose=True is not available for a benchmark")
-            if layout.intervals is None:
-                may_fit, wide = form == "table", replace(layout, intervals=True)
-                layout = replace(layout, intervals=may_fit and measure_width(self._sheet(wide)) <= layout.width)
-        return super()._render(form, layout)
+        """Write the benchmark in one of the FORMS; by default only a plain table with room has intervals.
+
+        Data sets with the same metrics are columns if a line has room for two; Markdown and HTML, which have lines of
+        any length, show them one below the other.
+        """
+        if form in {"json", "csv"}:
+            return super()._render(form, layout)
+        if layout.transpose:
+            raise UsageError("transpose=True is not available for a benchmark")
+        drawing, narrow = load_form(form), replace(layout, intervals=bool(layout.intervals))
+        pairs = (len(self.datasets) + 1) // 2  # blocks of two data sets
+        candidates = [(narrow, True, pairs)]  # layouts, joined or not, with at most so many blocks of columns
+        if form == "table" and layout.intervals is None:
+            wide = replace(layout, intervals=True)
+            candidates = [(wide, True, 1), (narrow, True, pairs), (wide, False, 1)]
+        may_join = form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self)
+        sheets = (
+            (_build_sheet(self, how, is_joined=is_joined), most)
+            for how, is_joined, most in candidates
+            if may_join or not is_joined
+        )
+        fitting = (sheet for sheet, most in sheets if drawing.count_blocks(sheet) <= most)
+        return str(drawing.draw(next(fitting, None) or _build_sheet(self, narrow)))
 
     def _records(self) -> Record:
         """Return the benchmark as a document for JSON."""
@@ -285,17 +299,37 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
             }
 
 
-def _build_sheet(benchmark: Benchmark, layout: Layout) -> Sheet:
-    """Build the table: sections by data set, then by bin of labels, with a legend and failures below."""
+def _has_same_metrics(benchmark: Benchmark) -> bool:
+    """Return whether every data set has values of all metrics, or failed."""
+    of_datasets = [{figure.measure for figure in comparison.results[0].figures} for _, comparison in benchmark.items()]
+    return all(measures == set(benchmark.measures) for measures in of_datasets)
+
+
+def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = False) -> Sheet:
+    """Build the table: sections by bin of labels and data set, or with data sets as columns, and what explains it."""
     layout = layout.settle(shared_nouns(benchmark.datasets))
     mark = mark_best if benchmark.testing.against is None else mark_against
     signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
-    of_all_labels = [_make_section(benchmark, dataset, layout, signs[dataset.name]) for dataset in benchmark.datasets]
-    in_bins: dict[str, list[Section]] = {}
+    by_bin: dict[str, dict[str, Section]] = {}  # then by data set
     for dataset in benchmark.datasets:
-        for part in dataset.comparison.results[0].slices if dataset.comparison else ():
+        for part in (None, *(dataset.comparison.results[0].slices if dataset.comparison else ())):
             section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
-            in_bins.setdefault(part.bin.name, []).append(section)
+            by_bin.setdefault(part.bin.name if part else "", {})[dataset.name] = section
+    sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
+    measures = benchmark.measures
+    propensities = {
+        name: describe_propensities(model)
+        for name, comparison in benchmark.items()
+        if (model := comparison.results[0].propensities) is not None
+    }
+    about = [f"{name}: {words}" for name, words in propensities.items()]
+    heads: dict[str, tuple[str, str]] = {}
+    if is_joined:
+        about = [" · ".join([by_bin[""][name].title, *filter(None, [propensities.get(name)])]) for name in benchmark]
+        about += [section.title for section in sections[len(benchmark.datasets) :]]
+        names = [dataset.name for dataset in benchmark.datasets]
+        heads = {f"{name} {measure.name}": (name, measure.name) for name in names for measure in measures}
+        sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
     facts = [  # about how rows were counted
         f"{name}: {fact}"
@@ -304,14 +338,29 @@ def _build_sheet(benchmark: Benchmark, layout: Layout) -> Sheet:
     ]
     return Sheet(
         above=(),
-        columns=tuple(measure.name for measure in benchmark.measures),
-        sections=(*of_all_labels, *(section for sections in in_bins.values() for section in sections)),
-        below=(*_describe_gaps(benchmark), *by_kind(facts, benchmark)),
+        columns=tuple(heads or [measure.name for measure in measures]),
+        sections=tuple(sections),
+        below=(*_describe_gaps(benchmark), *about, *by_kind(facts, benchmark)),
         layout=layout,
         notes=tuple(_explain_signs(benchmark, n_marks, layout)),
-        groups=tuple(len(list(measures)) for _, measures in groupby(benchmark.measures, lambda measure: measure.head)),
+        groups=(
+            tuple(len(list(of_name)) for _, of_name in groupby(heads.values(), lambda head: head[0]))
+            or tuple(len(list(of_head)) for _, of_head in groupby(measures, lambda measure: measure.head))
+        ),
         is_grouped=True,
+        heads=heads,
     )
+
+
+def _join_datasets(bin_name: str, sections: Mapping[str, Section]) -> Section:
+    """Join the rows of data sets over all labels, or within a bin of labels, to rows with columns for all of them."""
+    rows: dict[tuple[str, str | None], Row] = {}
+    for dataset, section in sections.items():
+        for row in section.rows:
+            joined = rows.setdefault((row.head, row.ceiling_of), replace(row, cells={}))
+            cells = {f"{dataset} {name}": cell for name, cell in row.cells.items()}
+            rows[row.head, row.ceiling_of] = replace(joined, cells={**joined.cells, **cells})
+    return Section(bin_name, tuple(rows.values()), bin_name)
 
 
 def _make_section(

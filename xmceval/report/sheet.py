@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xmceval.metrics.measure import Measure
@@ -214,12 +214,25 @@ class Sheet:
     verdicts: tuple[str, ...] = ()  # the outcome of a comparison, in sentences
     notes: tuple[str, ...] = ()  # explain the signs of the table: which metrics are better if lower, and letters
     groups: tuple[int, ...] = ()  # numbers of consecutive columns that belong together, for wrapping; empty: none do
+    # By column the name that it shares with others, above its own: a data set and a metric. Other columns have none.
+    heads: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     is_grouped: bool = False  # whether sections, such as data sets, share one table; else each section is a table
 
     @property
     def rows(self) -> list[Row]:
         """The rows of all sections."""
         return [row for section in self.sections for row in section.rows]
+
+    def head_of(self, column: str) -> str:
+        """Return what a column is called below the name that it shares with others."""
+        return self.heads.get(column, ("", column))[1]
+
+    def shared_heads(self, columns: Sequence[str]) -> list[tuple[str, list[str]]]:
+        """Return the names that consecutive columns share, each with its columns; empty if no names are shared."""
+        if not self.heads:
+            return []
+        runs = groupby(columns, lambda column: self.heads[column][0])
+        return [(shared, list(of_name)) for shared, of_name in runs]
 
     def cells_of(self, column: str) -> list[Cell]:
         """Return the cells of a column."""

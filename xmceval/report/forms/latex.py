@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import TypeVar
 
 from xmceval.report.forms.plain import clean
@@ -122,7 +122,8 @@ class TexColumn:
         cells = sheet.cells_of(name)
         parts = zip(*((cell.value, cell.interval, cell.marks) for cell in cells), strict=True)
         value, interval, marks = (max(texts, key=len) for texts in parts)
-        width = max(DIGIT * len(value) + RAISED * len(interval + marks), min(CAPITAL * len(name), WIDEST_HEAD))
+        head = min(CAPITAL * len(sheet.head_of(name)), WIDEST_HEAD)
+        width = max(DIGIT * len(value) + RAISED * len(interval + marks), head)
         return cls(interval, marks, round(width) + GAP)
 
     def draw_cell(self, cell: Cell) -> str:
@@ -146,12 +147,22 @@ def _draw_marks(marks: str) -> str:
     return rf"\textsuperscript{{{BETTER_OR_WORSE.get(marks, marks.replace('-', '--'))}}}" if marks else ""
 
 
+def count_blocks(sheet: Sheet) -> int:
+    """Return in how many blocks of columns the table of a sheet is drawn."""
+    return len(_split(sheet)[2])
+
+
+def _split(sheet: Sheet) -> tuple[int, dict[str, TexColumn], list[tuple[str, ...]]]:
+    """Return the room for columns on a line, the columns, and the blocks of columns that fit."""
+    columns = {name: TexColumn.of(sheet, name) for name in sheet.columns}
+    room = LINE - GAP - min(LETTER * max(len(row.head) for row in sheet.rows), WIDEST_HEAD)
+    widths = [column.width for column in columns.values()]
+    return room, columns, list(split_columns(sheet.columns, widths, room, sheet.groups))
+
+
 def _draw_table(sheet: Sheet) -> str:
     """Draw the table in blocks of columns that fit a line, keeping metrics together, each split by rows."""
-    columns = {name: TexColumn.of(sheet, name) for name in sheet.columns}
-    widths = [column.width for column in columns.values()]
-    room = LINE - GAP - min(LETTER * max(len(row.head) for row in sheet.rows), WIDEST_HEAD)
-    blocks = list(split_columns(sheet.columns, widths, room, sheet.groups))
+    room, columns, blocks = _split(sheet)
     width = LINE - room + min(sum(columns[name].width for name in names) for names in blocks)
     has_titles = all(LETTER * len(section.title) <= width for section in sheet.sections)
     tabulars = []
@@ -169,9 +180,14 @@ def _draw_table(sheet: Sheet) -> str:
                     cells = (columns[name].draw_cell(row.cells.get(name, EMPTY)) for name in names)
                     lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
                 parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
-        head = rf"& {' & '.join(_wrap(name, 'left') for name in names)} \\"
+        head = [rf"& {' & '.join(_wrap(sheet.head_of(name), 'left') for name in names)} \\"]
+        if shared := sheet.shared_heads(names):
+            spans = (rf"\multicolumn{{{len(of_name)}}}{{c}}{{{escape(text)}}}" for text, of_name in shared)
+            ends = list(accumulate(len(of_name) for _, of_name in shared))
+            rules = (rf"\cmidrule(lr){{{start + 2}-{end + 1}}}" for start, end in pairwise([0, *ends]))
+            head = [rf"& {' & '.join(spans)} \\", " ".join(rules), *head]
         for run, height in _pack(parts):
-            tabulars.append((_frame("l" + "r" * len(names), [head, *chain.from_iterable(run)]), 1 + height))
+            tabulars.append((_frame("l" + "r" * len(names), [*head, *chain.from_iterable(run)]), len(head) + height))
     emphases = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
     explained = ", ".join(words for emphasis, words in EMPHASES.items() if emphasis in emphases)
     long_titles = [section.title for section in sheet.sections if section.name and not has_titles]

@@ -6,7 +6,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xmceval.errors import escaped
 from xmceval.report.sheet import BEST, EMPTY, SECOND, WIDTH, Cell, Layout, Listing, Sheet, split_columns
@@ -56,7 +56,7 @@ class PlainColumn:
     def of(cls, sheet: Sheet, name: str) -> PlainColumn:
         """Measure the cells of a column."""
         cells = sheet.cells_of(name)
-        head, hundred = clean(name), sheet.layout.share(1.0)
+        head, hundred = clean(sheet.head_of(name)), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
         interval, marks = (max(map(len, parts)) for parts in zip(*map(_draw_parts, cells), strict=True))
         is_wider = text_width(head) > value + interval + marks
@@ -85,24 +85,36 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
     return f" {cell.interval}" if cell.interval else "", f" {cell.marks}" if cell.marks else ""
 
 
-def measure_width(sheet: Sheet) -> int:
-    """Return the width of the unwrapped table of a sheet."""
-    heads = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
-    return heads + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
+def count_blocks(sheet: Sheet) -> int:
+    """Return in how many blocks of columns the table of a sheet is drawn."""
+    return len(_split(sheet)[2])
 
 
 def _indent(sheet: Sheet) -> int:
     return INDENT if sheet.is_grouped and any(section.title for section in sheet.sections) else 0
 
 
-def _draw_table(sheet: Sheet) -> Iterator[str]:
-    """Draw the table in blocks of columns that fit the terminal."""
+def _split(sheet: Sheet) -> tuple[int, dict[str, PlainColumn], list[tuple[str, ...]]]:
+    """Return the width of the names of rows, the columns, and the blocks of columns that fit the terminal."""
     indent = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
     columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
+    for shared, names in sheet.shared_heads(sheet.columns):  # it has room, and a wider gap before it
+        lacking = GAP + text_width(clean(shared)) - sum(columns[name].width for name in names)
+        first = columns[names[0]]
+        columns[names[0]] = replace(first, value=first.value + max(lacking, 0) + GAP)
     widths = [column.width for column in columns.values()]
-    blocks = list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
+    return indent, columns, list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
+
+
+def _draw_table(sheet: Sheet) -> Iterator[str]:
+    """Draw the table in blocks of columns that fit the terminal."""
+    indent, columns, blocks = _split(sheet)
     for i, names in enumerate(blocks):
         yield from [""] if i else []
+        shared = sheet.shared_heads(names)
+        widths = [sum(columns[name].width for name in of_name) - 2 * GAP for _, of_name in shared]
+        above = (" " * 2 * GAP + pad(clean(text), width) for (text, _), width in zip(shared, widths, strict=True))
+        yield from [(" " * indent + "".join(above)).rstrip()] if shared else []
         yield (" " * indent + "".join(columns[name].draw_head() for name in names)).rstrip()
         sections = [(section, rows) for section in sheet.sections if (rows := section.rows_with(names))]
         for j, (section, rows) in enumerate(sections):

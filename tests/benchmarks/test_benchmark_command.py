@@ -92,6 +92,31 @@ def test_gates_decide_the_exit_code(folder, run, gate, code, message):
     assert message in said
 
 
+@pytest.mark.parametrize(
+    ("rules", "code", "lines"),
+    [
+        (["P@1>=5", "P@3<=99.5%"], 0, []),
+        (["P@1>=0.05", "--fraction"], 0, []),
+        (["P@1<=99"], 3, ["breach: one: a has P@1 100.00, and at most 99 is required"]),
+        (["P@5>=5"], 1, ["Error: P@5: not decided, because it was not computed; expected any of P@1, P@3"]),
+        (["P@1>=500"], 2, ["Error: gate 'P@1>=500' has no effect: values of P@1 are from 0 to 100"]),
+    ],
+)
+def test_values_that_are_not_as_required_decide_the_exit_code(folder, run, rules, code, lines):
+    table = run("-q", *[rule for rule in rules if rule.startswith("--")])[1]
+    words = [word for rule in rules for word in ([rule] if rule.startswith("--") else ["--require", rule])]
+    ended, shown, said = run("-q", *words)
+    assert (ended, shown) == (code, table if code in {0, 3} else "")
+    assert said.splitlines()[: len(lines)] == lines
+    assert all(line.startswith("breach: ") for line in said.splitlines()[len(lines) :])
+
+
+def test_a_required_value_that_is_missing_is_not_decided(folder, run):
+    (folder / "one" / "b.npz").unlink()
+    code, _, said = run("-q", "--require", "P@1>=5")
+    assert (code, said) == (1, "Error: one: P@1: not decided, because b has no value of it\n")
+
+
 WRONG = [
     (["nowhere.toml"], 1, "nowhere.toml: no such file"),
     (["one"], 2, "one: is a folder; expected the file of a benchmark (hint: xmceval benchmark --init one)"),

@@ -99,6 +99,18 @@ def test_score_says_each_value_that_is_not_as_required(run, required, code, line
     assert found == (code, table if code in {0, 3} else "", lines_of(lines))
 
 
+def test_merge_says_each_value_that_is_not_as_required(run, tmp_path):
+    state = tmp_path / "a.state"
+    run("score", TRUTH, MODEL_A, "-q", "-m", "P", "-k", "1,3", "--save-state", state)
+    table = run("merge", state, "-q")[1]
+    assert run("merge", state, "-q", "--require", "P@1>=68") == (0, table, "")
+    breach = "breach: model_a has P@1 68.60, and at least 70 is required\n"
+    assert run("merge", state, "-q", "--require", "P@1>=70", "--require", "P@3>=49%") == (3, table, breach)
+    assert run("merge", state, "-q", "--require", "R@1>=2") == (1, "", f"{NOT_COMPUTED.format('R@1')}\n")
+    gates = json.loads(run("merge", state, "-o", "json", "--fraction", "--require", "P@1>=0.7")[1])["gates"]
+    assert [(gate["metric"], gate["limit"], gate["passed"]) for gate in gates] == [("P@1", 0.7, False)]
+
+
 def test_limits_have_the_unit_of_the_table_and_those_with_a_percent_sign_are_in_percent(run):
     code, _, err = run(*SCORE, "--fraction", "--require", "P@1>=0.55", "--require", "P@3>=0.48")
     assert (code, err) == (3, "breach: model_b has P@3 0.4753, and at least 0.48 is required\n")

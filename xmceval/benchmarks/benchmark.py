@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Watch
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
-from xmceval.report.gates import parse_worse
-from xmceval.report.scored import shared_lines
+from xmceval.metrics.names import find_measures
+from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, judge_values, parse_required, parse_worse
+from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import DEFAULT, Layout
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
@@ -132,6 +134,7 @@ def run_plan(
     plan: BenchmarkPlan,
     *,
     fail_if_worse: Sequence[str] = (),
+    require: Sequence[str] = (),
     layout: Layout = DEFAULT,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -144,10 +147,12 @@ def run_plan(
     against = plan.testing.against
     gates = [parse_worse(text, in_percent=layout.percent) for text in fail_if_worse]
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
+    check_computed([parse_required(text, in_percent=None) for text in require], plan.measures)
     outcomes = [_run_dataset(plan, dataset, executor, progress, watch) for dataset in plan.datasets]
     comparisons = {outcome.name: outcome.comparison for outcome in outcomes}
     layout = layout.settle(shared_nouns(outcomes))
     gates = [parse_worse(text, in_percent=layout.percent) for text in fail_if_worse]
+    required = [parse_required(text, in_percent=layout.percent) for text in require]
     return Benchmark(
         tuple(outcomes),
         tuple(system.name for system in plan.systems),
@@ -155,8 +160,27 @@ def run_plan(
         plan.testing,
         {system.name: system.source for system in plan.systems if system.published is not None},
         "" if plan.file is None else str(plan.file),
-        tuple(judge_datasets(gates, comparisons, plan.measures, plan.tested, against or plan.tested[0], layout)),
+        (
+            *judge_datasets(gates, comparisons, plan.measures, plan.tested, against or plan.tested[0], layout),
+            *(judged for dataset in outcomes for judged in _judge_values(required, dataset, plan, layout)),
+        ),
     )
+
+
+def _judge_values(
+    gates: Sequence[Gate], dataset: DatasetOutcome, plan: BenchmarkPlan, layout: Layout
+) -> Iterator[GateOutcome]:
+    """Judge the values of the systems with predictions on a data set; without a value the outcome is undecided."""
+    systems = {} if dataset.comparison is None else dataset.comparison.systems
+    for gate, system in itertools.product(gates, plan.tested):
+        judged = judge_values([gate], systems[system], layout) if system in systems else ()
+        by_measure = {outcome.measure: outcome for outcome in judged}
+        for measure in find_measures(gate.metric, plan.measures):
+            outcome = by_measure.get(measure)
+            if outcome is None:
+                why = NOT_DECIDED.format(measure, f"{system} has no value of it")
+                outcome = GateOutcome(gate.kind, system, "", "", measure, gate.limit, why=why, is_decided=False)
+            yield replace(outcome, dataset=dataset.name, why=outcome.why and f"{dataset.name}: {outcome.why}")
 
 
 def _run_dataset(

@@ -26,6 +26,7 @@ from xmceval.report.renderable import render
 @options.file_option("--plot", group="Output", help="Draw all metrics: .svg, .png or .pdf.")
 @options.force
 @options.fail_if_worse
+@options.require
 @options.threads
 @options.report_form
 @options.layout_of_results
@@ -60,14 +61,20 @@ def command(file: str, form: str, **arguments: Any) -> None:
     began = time.monotonic()
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
     from xmceval.benchmarks.result import by_kind
-    from xmceval.report.gates import parse_worse
+    from xmceval.report.gates import parse_required, parse_worse
 
-    for text in arguments["fail_if_worse"]:  # the unit of shares may not be known before the truth is opened
-        parse_worse(text, in_percent=layout.percent)
+    for name, parse in (("fail_if_worse", parse_worse), ("require", parse_required)):
+        for text in arguments[name]:  # the unit of shares may not be known before the truth is opened
+            parse(text, in_percent=layout.percent)
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     with executor_of(arguments["dask"]) as executor, long_work(quiet):
         outcome = run_plan(
-            plan, fail_if_worse=arguments["fail_if_worse"], layout=layout, executor=executor, watch=watch(quiet)
+            plan,
+            fail_if_worse=arguments["fail_if_worse"],
+            require=arguments["require"],
+            layout=layout,
+            executor=executor,
+            watch=watch(quiet),
         )
     failures, doubts = list(list_failures(outcome)), list(list_lines(outcome, "doubts"))
     if arguments["strict"]:

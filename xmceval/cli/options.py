@@ -220,6 +220,13 @@ fail_if_worse = option(
     metavar="METRIC[:X]",
     help="Exit with code 3 if a system is significantly worse.",
 )
+require = option(
+    "--require",
+    multiple=True,
+    group="Output",
+    metavar="RULE",
+    help="Exit with code 3 unless it holds: 'P@5>=40'.",
+)
 dask = option(
     "--dask",
     metavar="ADDRESS",

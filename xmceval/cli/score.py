@@ -25,13 +25,7 @@ MAIN = (
 @options.scoring
 @options.report_form
 @options.layout_of_results
-@options.option(
-    "--require",
-    multiple=True,
-    group="Output",
-    metavar="RULE",
-    help="Exit with code 3 unless it holds: 'P@5>=40'.",
-)
+@options.require
 @options.save_rows
 @options.file_option("--save-state", group="Output", help="Write the totals of one system, for xmceval merge.")
 @options.option("--shard", group="Output", metavar="I/N", help="This is shard I of N, with --save-state.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from xmceval.cli import options
-from xmceval.cli.messages import warn_of_results
+from xmceval.cli.messages import enforced, warn_of_results
 
 
 @options.command("merge", short_help="Merge the totals that separate jobs saved.")
@@ -15,6 +16,7 @@ from xmceval.cli.messages import warn_of_results
 @options.report_form
 @options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: the names in STATES]")
 @options.layout_of_results
+@options.require
 @options.option(
     "--save-state",
     type=options.FILE,
@@ -44,10 +46,18 @@ def command(
     layout = options.take_layout(arguments, form)
     from xmceval.files.shards import find_shards
     from xmceval.loops.merge import merge_states
+    from xmceval.report.gates import check_computed, judge_values, parse_required
     from xmceval.report.renderable import render
     from xmceval.rows.shards import parts_of
 
+    for text in arguments["require"]:  # the unit of shares is known with the states
+        parse_required(text, in_percent=layout.percent)
     paths = [part for state in states for part in parts_of(find_shards(state))]
     result = merge_states(paths, name=name, save_state=save_state, force=force)
+    in_percent = layout.settle(result.nouns).percent
+    gates = [parse_required(text, in_percent=in_percent) for text in arguments["require"]]
+    check_computed(gates, [figure.measure for figure in result.figures])
+    result = replace(result, gates=tuple(judge_values(gates, result, layout)))
     warn_of_results(arguments, [result], form=form)
-    click.echo(render(result, form, layout), nl=False)
+    with enforced(result.gates):
+        click.echo(render(result, form, layout), nl=False)

@@ -62,6 +62,14 @@ def state(name="a.state.npz", y=Y, **options):
     return name
 
 
+def saved_rows(name, n_shards, ids=()):
+    """Save the values of rows of each shard, and return the pattern of the files."""
+    for number, rows in enumerate(np.array_split(np.arange(len(Y)), n_shards)):
+        named = {"row_ids": [ids[row] for row in rows]} if ids else {}
+        score(Y[rows], S[rows], **P1, **named, save_rows=f"{name}-{number}.rows.npz")
+    return f"{name}-*.rows.npz"
+
+
 def evaluator(y=Y, s=S, **options):
     total = xmceval.Evaluator(**P1, **options)
     total.update(y, s)
@@ -337,6 +345,13 @@ TRIALS = {
     'benchmarks/plan.py: truth = "FILE"': (
         lambda: xmceval.benchmark({"datasets": {"a": {}}, "systems": {"b": "p.txt"}, "k": 1}),
         lambda: xmceval.benchmark({"datasets": {"a": {"truth": "t.txt"}}, "systems": {"b": "p.txt"}, "k": 1}),
+    ),
+    "comparison/compare_rows.py: score both in the same shards, or with {}": (
+        lambda: xmceval.compare_rows([saved_rows("a", 2), saved_rows("b", 4)]),
+        lambda: [
+            xmceval.compare_rows(["a-*.rows.npz", saved_rows("c", 2)]),
+            xmceval.compare_rows([saved_rows("d", 2, ids="wxyz"), saved_rows("e", 4, ids="wxyz")]),
+        ],
     ),
     "comparison/options.py: pass {}": (
         lambda: xmceval.compare(Y, {"a": S, "b": 1 - S}, **P1, resamples=100),

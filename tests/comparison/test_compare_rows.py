@@ -322,8 +322,28 @@ def test_patterns_of_shards_give_the_same_digits(made, with_ids, form, capsys):
         main(["compare", f"a=a-*.rows.{form}", f"b=b-*.rows.{form}", "-o", "json"])
     assert json.loads(capsys.readouterr().out)["comparisons"] == together.to_dict()["comparisons"]
     Path(f"b-3.rows.{form}").unlink()
-    with pytest.raises(DataError, match=r"b-\*.rows.*: lacks 8 rows of 90|are of different truths"):
+    with pytest.raises(DataError, match=r"b-\*.rows.*: lacks 8 rows of 90|are 11 shards and 10 shards"):
         xmceval.compare_rows([f"a-*.rows.{form}", f"b-*.rows.{form}"], names=["a", "b"])
+
+
+@pytest.mark.parametrize("form", ["npz", "csv"])
+def test_other_shards_of_a_truth_are_joined_by_ids_and_without_ids_refused(made, form):
+    truth, scores, options = made
+    for name, n_shards in (("a", 2), ("b", 3)):
+        for number, rows in enumerate(np.array_split(np.arange(90), n_shards)):
+            ids = {"row_ids": [f"q{row}" for row in rows]}
+            for prefix, how in (("", {}), ("ids-", ids)):
+                path = f"{prefix}{name}-{number}.rows.{form}"
+                xmceval.score(truth[rows], scores[name][rows], **options, **how, save_rows=path)
+    files = [f"a-*.rows.{form}", f"b-*.rows.{form}"]
+    with pytest.raises(DataError, match="are 2 shards and 3 shards, and their rows are numbered within each"):
+        xmceval.compare_rows(files)
+    with pytest.warns(XmcevalWarning, match="cannot check that the instances are those of the same truth"):
+        found = xmceval.compare_rows([f"ids-{file}" for file in files], names=["a", "b"])
+    together = xmceval.compare(truth, scores, **options)
+    assert [vars(difference) for difference in found.differences] == [
+        vars(difference) for difference in together.differences
+    ]
 
 
 def test_shards_of_another_truth_or_other_metrics_are_refused(made, save):

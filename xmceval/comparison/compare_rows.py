@@ -136,9 +136,15 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
     alone = set(first.metrics) ^ set(other.metrics)
     if alone:
         raise DataError(f"{pair} have different metrics: only one of them has {listed(sorted(alone))}")
+    n_shards = first.n_shards, other.n_shards
+    if n_shards[0] != n_shards[1] and (first.is_by_shard or other.is_by_shard):
+        raise DataError(
+            f"{pair} are {counted(n_shards[0], 'shard')} and {counted(n_shards[1], 'shard')}, and their rows are "
+            f"numbered within each shard (hint: score both in the same shards, or with {argument('row_ids')})"
+        )
     # If queries were left out, the digests of one truth differ: `_align` then refuses such rows or drops them.
     lost_rows = (_has_dropped(first) or _has_dropped(other)) and set(first.rows) != set(other.rows)
-    if _differ(first, other, "truth") and not lost_rows:
+    if n_shards[0] == n_shards[1] and _differ(first, other, "truth") and not lost_rows:
         raise DataError(
             f"{pair} are of different truths, by their digests (hint: score both against the same truth, with its rows "
             f"in the same order and the same {argument('filter')}, if any)"
@@ -229,7 +235,11 @@ def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator
     twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
     yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)
     unknown = [
-        table.name for table in tables if "truth" not in table.meta or (_has_dropped(table) and not are_same_rows)
+        table.name
+        for table in tables
+        if "truth" not in table.meta
+        or table.n_shards != tables[0].n_shards
+        or (_has_dropped(table) and not are_same_rows)
     ]
     if unknown:
         yield f"{listed(unknown)}: cannot check that the instances are those of the same truth"

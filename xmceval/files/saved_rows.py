@@ -44,6 +44,8 @@ class RowTable:
     weights: NDArray[np.float64]  # [n_rows]
     has_ideal: tuple[bool, ...]  # by metric: whether it is a ratio of sums, with a denominator per row
     meta: dict[str, Any] = field(default_factory=dict)  # digests of truth and propensities, rules, counts
+    n_shards: int = 1
+    is_by_shard: bool = False  # whether rows are numbered within each shard
 
 
 def check_row_file(path: str | Path, *, force: bool, inputs: Iterable[Path]) -> None:
@@ -206,7 +208,8 @@ def _join_shards(name: str, shards: Sequence[RowTable]) -> RowTable:
             what = listed(what for what, differs in differing.items() if differs)
             raise DataError(f"{first.name} and {shard.name}, shards of {name}, have different {what}")
     rows = tuple(row for shard in shards for row in shard.rows)
-    if len(set(rows)) < len(rows):
+    is_by_shard = len(set(rows)) < len(rows)
+    if is_by_shard:
         rows = tuple(f"{number}:{row}" for number, shard in enumerate(shards, 1) for row in shard.rows)
     meta: dict[str, Any] = {key: first.meta[key] for key in ("rules", "propensities") if key in first.meta}
     if all("truth" in shard.meta for shard in shards):
@@ -220,4 +223,6 @@ def _join_shards(name: str, shards: Sequence[RowTable]) -> RowTable:
         np.concatenate([shard.weights for shard in shards]),
         first.has_ideal,
         meta,
+        len(shards),
+        is_by_shard,
     )

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import save_npz
 from support.approved import check
 from support.files import write_qrels
 from support.sample import MODEL_A, MODEL_B, TRAIN, TRUTH
+
+import xmceval
+from xmceval.report.sheet import LONGEST
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 HINT = "(hint: pass these options to the command that writes them)"
@@ -44,6 +48,21 @@ WHOLE = {
     "compare-unadjusted": (*PLAIN, "-q", "--adjust", "none", "--places", 1, "-m", "P,nDCG", "-k", 3),
     "compare-same-file": (TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1),
 }
+
+
+NAMES = ["attentionxml", "bonsai", "dismec", "parabel", "pecos", "slice", "xreg", "lightxml"]
+
+
+@pytest.mark.parametrize(("n_systems", "most"), [(2, 20), (3, 20), (8, 30)])
+def test_a_comparison_takes_few_lines(run, tmp_path, n_systems, most):
+    old, new = (xmceval.read(path) for path in (MODEL_A, MODEL_B))
+    for i, name in enumerate(NAMES[:n_systems]):
+        save_npz(tmp_path / f"{name}.npz", (1 - i / 10) * old + i / 10 * new)
+    systems = [tmp_path / f"{name}.npz" for name in NAMES[:n_systems]]
+    code, out, _ = run(TRUTH, *systems, "-q", "--train", TRAIN, "-m", "P,PSP", "-k", "1,5")
+    assert (code, out.count("\n(h) ")) == (0, int(n_systems == 8))  # the table is in one piece
+    assert out.count("\n") <= most
+    assert max(map(len, out.splitlines())) <= LONGEST
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -43,7 +43,7 @@ VERDICTS = [
     (named(50, 20, 10, 5), "P@1: a is better than all others"),
     (
         named(50, 49, 10, 5),
-        f"P@1: a is better than c and d; no difference from b was detected (b: only {ONE_DIFFERS})",
+        f"P@1: a is better than all but b, from which {UNDETECTED} (b: only {ONE_DIFFERS})",
     ),
     (
         named(50, 49, 48, 48),
@@ -85,6 +85,11 @@ AGAINST = [
     ),
     (named(20, 50, 5, 30, None), "microP@1: better than a: b, d; worse than a: c; not tested: e"),
 ]
+
+
+def test_metrics_of_which_the_same_is_said_share_a_sentence():
+    compared = compare(named(50, 20, 10, 5), metrics="P@1,nDCG@1,MRR@2")
+    assert compared.to_dict()["verdicts"] == ["P@1, nDCG@1 and RR@2: a is better than all others"]
 
 
 @pytest.mark.parametrize(("numbers", "sentence"), VERDICTS)

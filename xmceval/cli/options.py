@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from xmceval.errors import UsageError
 from xmceval.report.forms import CHOICES, DRAWN
-from xmceval.report.sheet import WIDTH, Layout
+from xmceval.report.sheet import LONGEST, WIDTH, Layout
 from xmceval.scoring.options import GROUPS, Options, Spec, specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -152,9 +152,9 @@ def passed_options(names: Collection[str]) -> list[click.Parameter]:
     ]
 
 
-def terminal_width() -> int:
-    """Return the number of columns of the terminal, 80 without one."""
-    return shutil.get_terminal_size((WIDTH, 24)).columns
+def terminal_width(otherwise: int = WIDTH) -> int:
+    """Return the number of columns of the terminal, or another where there is none."""
+    return shutil.get_terminal_size((otherwise, 24)).columns
 
 
 def terminal() -> dict[str, object]:
@@ -162,7 +162,7 @@ def terminal() -> dict[str, object]:
     is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     is_terminal = sys.stdout.isatty()
     return {
-        "width": terminal_width(),
+        "width": terminal_width(WIDTH if is_terminal else LONGEST),
         "is_terminal": is_terminal,
         "is_styled": is_terminal and not is_plain,
         "is_unicode": (sys.stdout.encoding or "").lower().startswith("utf"),

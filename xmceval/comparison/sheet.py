@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -89,7 +90,9 @@ def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine], layout: Layo
         return Signs(dict.fromkeys(beaten, sign), notes=(f"{sign} significantly better",))
     letters = name_letters([line.name for line in lines if line.is_ranked])
     marks = {key: join_letters([letters[name] for name in names]) for key, names in beaten.items()}
-    return Signs(marks, letters, ("letters: significantly better than these systems",))
+    ranges = (part for mark in marks.values() for part in re.findall("(.)-(.)", mark))
+    example = next((f"; {first}-{last} means ({first}) to ({last})" for first, last in ranges), "")
+    return Signs(marks, letters, (f"letters: significantly better than these systems{example}",))
 
 
 def mark_against(comparison: Compared, layout: Layout) -> Signs:
@@ -254,16 +257,19 @@ def _by_pair(differences: Iterable[Difference]) -> list[list[Difference]]:
 
 
 def _summarise_metrics(differences: Sequence[Difference], against: str | None) -> list[str]:
-    """Write one sentence per metric: what the best system is better than, or how all compare with the baseline."""
+    """Write by metric what the best system is better than, or how all compare with the baseline.
+
+    Metrics share a sentence where that is the same.
+    """
     by_measure: dict[str, list[Difference]] = {}
     for difference in differences:
         by_measure.setdefault(difference.measure.name, []).append(difference)
-    sentences = []
+    metrics: dict[str, list[str]] = {}  # by what is said of them
     for name, of_metric in by_measure.items():
         if all(difference.p is None for difference in of_metric):
             continue
         if against is None:
-            sentences.append(f"{name}: {_summarise_best(of_metric)}")
+            metrics.setdefault(_summarise_best(of_metric), []).append(name)
             continue
         words = f"better than {against}", f"worse than {against}", "no difference was detected", "not tested"
         parts = []
@@ -271,8 +277,8 @@ def _summarise_metrics(differences: Sequence[Difference], against: str | None) -
             having = {difference.system: difference for difference in of_metric if difference.mark == mark}
             if having:
                 parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
-        sentences.append(f"{name}: {'; '.join(parts)}")
-    return sentences
+        metrics.setdefault("; ".join(parts), []).append(name)
+    return [f"{listed(names, 'and')}: {sentence}" for sentence, names in metrics.items()]
 
 
 def _write_pair(differences: Sequence[Difference], layout: Layout) -> str:
@@ -321,6 +327,8 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     after = f"{_note_few({name: from_best[name][0] for name in others})}{untested}"
     if not beaten:
         return f"{lead} best, but no difference from any other was detected{after}"
+    if 1 < len(beaten) >= len(others) and not apart:  # the shorter list
+        return f"{lead} better than all but {listed(others, 'and')}, from which no difference was detected{after}"
     return f"{lead} better than {listed(beaten, 'and')}; no difference from {listed(others, 'or')} was detected{after}"
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WIDTH = 80  # columns of text without a terminal
+WIDTH = 80  # columns of tables in Python, and of text where the width of the terminal is not known
+LONGEST = 110  # columns of text in files and pipes
 PLACES = 2  # decimal places of percentages and of values that are not shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12

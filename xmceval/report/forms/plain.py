@@ -9,7 +9,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xmceval.errors import escaped
-from xmceval.report.sheet import BEST, EMPTY, SECOND, WIDTH, Cell, Layout, Listing, Sheet, split_columns
+from xmceval.report.sheet import (
+    BEST,
+    EMPTY,
+    LONGEST,
+    SECOND,
+    WIDTH,
+    Cell,
+    Layout,
+    Listing,
+    Sheet,
+    split_columns,
+)
 
 STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"
@@ -17,7 +28,6 @@ GAP = 2  # blanks between columns
 INDENT = 2  # of lists
 NARROWEST = 24  # minimum width of wrapped text, even if the terminal is narrower
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # isolate right-to-left text between them
-LONGEST = 110  # characters of a line of text without a terminal
 NO_BREAK, IN_FACT = "\u00a0", "\u2007"
 TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05
 INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are several in a line

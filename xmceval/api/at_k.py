@@ -29,65 +29,38 @@ from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup
 MOST_RANKED = 1 << 19  # labels; beyond this, `score` is better: it limits memory and uses threads
 FEW_ROWS = OF_FEW**2  # too few to detect shifted or shuffled rows
 
-# For each function: name, metric, first sentence of the docstring, further sentences, related functions, and
-# the value in the example.
+# For each function: name, metric, related functions, the value in the example, and what it computes.
 METRICS_AT_K = (
-    ("precision_at_k", "P", "P@k: the mean over rows of hits / k.", "", "recall_at_k, psp_at_k", "0.5"),
+    ("precision_at_k", "P", "recall_at_k, psp_at_k", "0.5", "P@k: the mean over rows of hits / k."),
     (
-        "recall_at_k",
-        "R",
+        *("recall_at_k", "R", "precision_at_k, psr_at_k", "0.5"),
         "R@k: the mean over rows of hits / number of true labels.",
         "A row without truth counts 0.",
-        "precision_at_k, psr_at_k",
-        "0.5",
     ),
     (
-        "f1_at_k",
-        "F1",
+        *("f1_at_k", "F1", "precision_at_k, recall_at_k", "0.5"),
         "F1@k: the mean over rows of the harmonic mean of P@k and R@k.",
-        "",
-        "precision_at_k, recall_at_k",
-        "0.5",
     ),
     (
-        "hit_at_k",
-        "Hit",
+        *("hit_at_k", "Hit", "precision_at_k, recall_at_k", "1.0"),
         "Hit@k: the share of rows with a true label among the best k.",
-        "",
-        "precision_at_k, recall_at_k",
-        "1.0",
     ),
     (
-        "ndcg_at_k",
-        "nDCG",
+        *("ndcg_at_k", "nDCG", "ndcg_score, psndcg_at_k", "0.6131"),
         "nDCG@k with log2 discounts: the mean over rows of DCG / the best DCG that is possible.",
         "Grades of the truth are gains. A row without truth counts 0.",
-        "ndcg_score, psndcg_at_k",
-        "0.6131",
     ),
     (
-        "psp_at_k",
-        "PSP",
+        *("psp_at_k", "PSP", "precision_at_k, inverse_propensity", "0.4937"),
         "PSP@k: the sum over rows of hits that count 1/p each, divided by that of the ideal rankings.",
-        "",
-        "precision_at_k, inverse_propensity",
-        "0.4937",
     ),
     (
-        "psr_at_k",
-        "PSR",
+        *("psr_at_k", "PSR", "recall_at_k, inverse_propensity", "0.4937"),
         "PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by that of the ideal rankings.",
-        "",
-        "recall_at_k, inverse_propensity",
-        "0.4937",
     ),
     (
-        "psndcg_at_k",
-        "PSnDCG",
+        *("psndcg_at_k", "PSnDCG", "ndcg_at_k, inverse_propensity", "0.6037"),
         "PSnDCG@k: nDCG@k with gains 1/p, as a ratio of sums over rows, like PSP@k.",
-        "",
-        "ndcg_at_k, inverse_propensity",
-        "0.6037",
     ),
 )
 
@@ -140,7 +113,7 @@ class PropensityScoredAtK(Protocol):
         """Return the value at cutoff `k`; other arguments, such as `train`, are as in `score`."""
 
 
-def _make(name: str, metric: str, what: str, more: str, others: str, value: str) -> Any:
+def _make(name: str, metric: str, others: str, value: str, *what: str) -> Any:
     """Make the function that a row of METRICS_AT_K describes."""
 
     def plain(
@@ -167,11 +140,12 @@ def _make(name: str, metric: str, what: str, more: str, others: str, value: str)
         function = scored
         options = "**options\n    Any other option of `score`; the propensities come from `train`, `counts` or "
         options += "`inverse_propensities`."
-        more = f'p is the propensity of a label; ``METRICS["{metric}"]`` is the exact definition.'
+        what = *what, f'p is the propensity of a label; ``METRICS["{metric}"]`` is the exact definition.'
         training = ">>> y_train = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]])\n"
         example = f"{training}>>> round({call[:-1]}, train=y_train), 4)"
-    what = f"{what}\n\n{more}".rstrip()
-    function.__doc__ = DOCSTRING.format(what=what, options=options, others=others, example=example, value=value)
+    function.__doc__ = DOCSTRING.format(
+        what="\n\n".join(what), options=options, others=others, example=example, value=value
+    )
     function.__name__ = function.__qualname__ = name
     return function
 

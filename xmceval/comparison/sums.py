@@ -185,17 +185,20 @@ class MetricSums:
         this is the paired t test.
         """
         runs, others = self.runs[system], self.runs[baseline]
-        moments = {run: RowSums(*exact(self.sums[run][:5])) for run in runs + others}  # fractions
+        involved, in_pairs = dict.fromkeys(runs + others), self.pairs.sums
+        pairs = [(i, j) if ((i,), (j,)) in in_pairs else (j, i) for i, j in itertools.combinations(involved, 2)]
+        stored = [in_pairs[(i,), (j,)]["products"][self.column] for i, j in pairs]
+        numbers = iter(exact(np.concatenate([*(self.sums[run][:5] for run in involved), *stored])))
+        moments = {run: RowSums(*itertools.islice(numbers, 5)) for run in involved}
         if any(sums.den == 0 for sums in moments.values()):
             return None
         n, n_differing = self.n(system, baseline), int(self._counts(system, baseline)[DIFFERING])
         products: dict[tuple[int, int], tuple[Any, ...]] = {
             (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
         }
-        for i, j in itertools.combinations(moments, 2):
-            a, b = (i, j) if ((i,), (j,)) in self.pairs.sums else (j, i)
-            num_num, num_den, den_num, den_den = exact(self.pairs.sums[(a,), (b,)]["products"][self.column])
-            products[a, b], products[b, a] = (num_num, num_den, den_num, den_den), (num_num, den_num, num_den, den_den)
+        for i, j in pairs:
+            num_num, num_den, den_num, den_den = itertools.islice(numbers, 4)
+            products[i, j], products[j, i] = (num_num, num_den, den_num, den_den), (num_num, den_num, num_den, den_den)
         ratios = {run: Fraction(sums.num) / sums.den for run, sums in moments.items()}
         # The share of each run in the difference of means over runs: one over their number, below 0 for the baseline.
         shares = [(run, Fraction(1, len(runs))) for run in runs] + [(run, Fraction(-1, len(others))) for run in others]

@@ -27,7 +27,7 @@ from xmceval.report.forms.data import pick, to_plain, write_document
 from xmceval.report.renderable import Displayed, join_facts
 from xmceval.report.sheet import Layout, Listing
 from xmceval.rows.progress import in_turn
-from xmceval.scoring.options import specs
+from xmceval.scoring.options import IN_TABLE, OF_PROPENSITIES, UNRECORDED, specs
 from xmceval.scoring.state import first_of
 from xmceval.scoring.state_file import PROPENSITIES, is_state, load_state
 from xmceval.version import INSPECT_SCHEMA
@@ -252,7 +252,7 @@ def _state_details(state: StateInspection) -> Iterator[str]:
         yield "  state of xmceval; it cannot be read"
         return
     yield f"  metrics: {listed(state.metrics)}"
-    shown = {name for name, spec in specs().items() if spec.shown == "options"}
+    shown = specs().keys() - {*IN_TABLE, *OF_PROPENSITIES, *UNRECORDED}
     options = {name: value for name, value in (state.options or {}).items() if name in shown}
     if options:
         words = (name if value is True else f"{name}={value}" for name, value in options.items())

@@ -49,13 +49,6 @@ class GrowingCounts:
             self._waiting, self._n_waiting = [], 0
         return self._sorted
 
-    def merge(self, other: GrowingCounts) -> GrowingCounts:
-        """Return the sum of both."""
-        first, second = (self, other) if self.columns()[0].size else (other, self)
-        both = GrowingCounts(*first.columns())
-        both.add(*second.columns())
-        return both
-
 
 def no_counts(n_slots: int) -> GrowingCounts:
     """Return empty counts."""

@@ -15,7 +15,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, ONE_ROW
-from xmceval.scoring.options import specs
+from xmceval.scoring.options import IN_TABLE, OF_PROPENSITIES, specs
 from xmceval.scoring.summary import Slice, Value
 
 CEILING = "ceiling"
@@ -23,7 +23,6 @@ LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
 MOST_NAMED = 8  # groups of rows that a caution names
 MOST_MOVES = 5  # values that ties could move, which a line names
 LEAST_RUN = 4  # letters in a row that are written as a range
-ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def _describe_scoring(
     yield from dict.fromkeys(
         describe_propensities(result.propensities) for result in results if result.propensities is not None
     )
-    names = [name for name, spec in specs().items() if spec.shown not in ELSEWHERE]
+    names = [name for name in specs() if name not in {*IN_TABLE, *OF_PROPENSITIES}]
     texts = []
     for result in results:
         options = {name: result.options[name] for name in names if name in result.options}

@@ -230,7 +230,13 @@ def _make_batch(
         lost = lengths - np.diff(scores.indptr)
         whole[UNPREDICTED] = lost.sum()
         if whole[UNPREDICTED] and setup.zero_unscored and program.ranks_unscored:
-            raise _refuse_unpredicted(other, int(np.argmax(lost > 0)))
+            row, option = int(np.argmax(lost > 0)), argument("unscored", "zero")
+            raise Fault(
+                other.first_row + row,
+                f"{other.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} "
+                "gives such labels the score 0",
+                f"hint: pass {argument('unscored', 'bottom')}, or finite scores",
+            )
         if n_columns is not None and program.decides and options.threshold is None:
             _check_binary(other, scores)
             whole[BINARY_ROWS], threshold = other.n_rows, 1.0
@@ -253,17 +259,6 @@ def _make_batch(
     ranking = rank(scores, program.deepest + 1, scratch)
     batch = Batch(setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold)
     return batch, whole
-
-
-def _refuse_unpredicted(block: Block, row: int) -> Fault:
-    """Return the fault of a row with a score of -inf when labels without a score have score 0."""
-    option = argument("unscored", "zero")
-    return Fault(
-        block.first_row + row,
-        f"{block.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} gives "
-        "such labels the score 0",
-        f"hint: pass {argument('unscored', 'bottom')}, or finite scores",
-    )
 
 
 def _check_binary(block: Block, scores: Rows) -> None:

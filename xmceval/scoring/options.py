@@ -31,9 +31,10 @@ Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
 
-OF_WHOLE_LIST = tuple(name for name, metric in METRICS.items() if metric.is_of_whole_list)
-
 GROUPS = ("Common", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Output")
+UNRECORDED = ("max_line", "row_ids", "threads")  # they change no number
+IN_TABLE = ("k", "metrics", "n_labels")  # shown as rows and columns of a table, or in the line above it
+OF_PROPENSITIES = ("train", "counts", "n_train", "inverse_propensities", "a", "b")  # shown in the line on propensities
 SOURCES = ("train", "counts", "inverse_propensities")  # of propensities; only one may be passed
 
 
@@ -51,9 +52,6 @@ class Spec:
     high: int | None = None
     # returns the names that values are made from, which a shell completes
     names: Callable[[], Iterable[str]] | None = None
-    # where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
-    # ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes no number
-    shown: str = "options"
 
     @property
     def is_file(self) -> bool:
@@ -137,7 +135,6 @@ class Options:
         f"Cutoffs, such as 1,3,5 or 1-10.  [default: {','.join(map(str, DEFAULT_CUTOFFS))}]",
         flags=("-k",),
         metavar="CUTOFFS",
-        shown="table",
     )
     metrics: str | Iterable[str] | None = option(
         None,
@@ -147,33 +144,16 @@ class Options:
         metavar="METRICS",
         kind=list,
         names=lambda: (name.removesuffix("k") if "@" in name else name for name in METRICS),
-        shown="table",
     )
-    train: Any = option(
-        None, "Common", "Training labels, for propensities and bins.", metavar="FILE", shown="propensities"
-    )
+    train: Any = option(None, "Common", "Training labels, for propensities and bins.", metavar="FILE")
     counts: Any = option(
-        None,
-        "Propensities",
-        "Number of training instances of each label, in place of --train.",
-        metavar="FILE",
-        shown="propensities",
+        None, "Propensities", "Number of training instances of each label, in place of --train.", metavar="FILE"
     )
     n_train: int | None = option(
-        None,
-        "Propensities",
-        "Number of training instances, for --counts.",
-        kind=int,
-        low=1,
-        metavar="N",
-        shown="propensities",
+        None, "Propensities", "Number of training instances, for --counts.", kind=int, low=1, metavar="N"
     )
     inverse_propensities: Any = option(
-        None,
-        "Propensities",
-        "1/p of each label, one per line, in place of --train.",
-        metavar="FILE",
-        shown="propensities",
+        None, "Propensities", "1/p of each label, one per line, in place of --train.", metavar="FILE"
     )
     dataset: str | None = option(
         None, "Propensities", "Constants A and B of a public data set.", metavar="NAME", names=datasets
@@ -185,7 +165,6 @@ class Options:
         flags=("-A",),
         kind=float,
         metavar="A",
-        shown="propensities",
     )
     b: float | None = option(
         None,
@@ -194,17 +173,9 @@ class Options:
         flags=("-B",),
         kind=float,
         metavar="B",
-        shown="propensities",
     )
     n_labels: int | None = option(
-        None,
-        "Input",
-        "Number of labels, if TRUTH does not declare it.",
-        kind=int,
-        low=1,
-        high=2**63 - 2,
-        metavar="N",
-        shown="table",
+        None, "Input", "Number of labels, if TRUTH does not declare it.", kind=int, low=1, high=2**63 - 2, metavar="N"
     )
     labels: Any = option(None, "Input", "Names of the labels, one per line.", metavar="FILE")
     duplicates: Duplicates = option(
@@ -214,18 +185,10 @@ class Options:
         literal=Duplicates,
     )
     max_line: int = option(
-        MAX_LINE,
-        "Input",
-        "Longest line that a text file may have, in MiB.",
-        kind=int,
-        low=1,
-        metavar="N",
-        shown="nowhere",
+        MAX_LINE, "Input", "Longest line that a text file may have, in MiB.", kind=int, low=1, metavar="N"
     )
     sample_weight: Any = option(None, "Input", "Weight of each instance, one per line.", metavar="FILE")
-    row_ids: Any = option(
-        None, "Input", "Ids of the instances, one per line, for --save-rows.", metavar="FILE", shown="nowhere"
-    )
+    row_ids: Any = option(None, "Input", "Ids of the instances, one per line, for --save-rows.", metavar="FILE")
     missing: Missing = option(
         "zero", "Input", "Queries that a run lacks: an error, count as 0, or leave out.", literal=Missing
     )
@@ -249,21 +212,10 @@ class Options:
     by_frequency: BinSpec | None = option(
         None, "Breakdown", "Also by label frequency, such as head,torso,tail.", metavar="BINS"
     )
-    by_group: Any = option(
-        None,
-        "Breakdown",
-        "Also by groups of instances, one group per line.",
-        metavar="FILE",
-    )
+    by_group: Any = option(None, "Breakdown", "Also by groups of instances, one group per line.", metavar="FILE")
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach.", kind=bool)
     threads: int | None = option(
-        None,
-        "Common",
-        "Number of threads.  [default: one per processor]",
-        kind=int,
-        low=1,
-        metavar="N",
-        shown="nowhere",
+        None, "Common", "Number of threads.  [default: one per processor]", kind=int, low=1, metavar="N"
     )
 
     def __post_init__(self) -> None:
@@ -388,7 +340,7 @@ class Options:
             value, default = self.cutoffs if name == "k" else passed, getattr(Options, name)
             is_default = default is not None and value == default
             is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
-            if spec.shown != "nowhere" and not is_default:
+            if name not in UNRECORDED and not is_default:
                 changed[name] = spec.record(self.measures if name == "metrics" else value)
         return changed
 

@@ -29,7 +29,7 @@ from xmceval.rows.filters import Filter
 from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
-from xmceval.scoring.options import Options, recorded_options, specs
+from xmceval.scoring.options import UNRECORDED, Options, recorded_options, specs
 from xmceval.scoring.setup.setup import NO_WEIGHTS, Program, Setup
 from xmceval.scoring.state import MOST_SHARDS, NO_RANGE, State
 from xmceval.scoring.tasks.task import RowTask
@@ -223,7 +223,7 @@ def _restore_options(changed: Mapping[str, Any]) -> Options:
     }
     for name, value in changed.items():
         spec = specs().get(name)
-        if spec is None or spec.shown == "nowhere" or not _fits(value, special.get(name) or kinds.get(spec.kind, str)):
+        if spec is None or name in UNRECORDED or not _fits(value, special.get(name) or kinds.get(spec.kind, str)):
             raise ValueError(f"options: {name} cannot be {str(value)[:40]!r}")
     for text in changed.get("metrics", ()):
         tail = text.rpartition("@")[2] if "@" in text else ""

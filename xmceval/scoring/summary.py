@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xmceval.kernels.metrics.topk import (
@@ -103,7 +103,18 @@ class Summary:
 
 def finish_totals(totals: Totals, setup: Setup) -> Summary:
     """Compute the numbers of a system from its totals, given a known number of labels."""
-    slices = [*_list_bins(totals, setup)]
+    slices, n_rows, measures = list[Slice](), totals.tally.n_rows, setup.program.measures
+    by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
+    for task, part in zip(setup.program.tasks, totals.parts, strict=True):
+        for estimates, of_task in zip(by_bin, task.finish_bins(part, setup, n_rows), strict=True):
+            estimates.update(of_task)
+    for bin_, estimates in zip(() if setup.bins is None else setup.bins.bins, by_bin, strict=True):
+        figures = [
+            Value(measure, estimates[measure.name], "share" if measure.metric.is_additive else "average")
+            for measure in measures
+            if measure.name in estimates
+        ]
+        slices.append(Slice(bin_, tuple(figures)))
     # The figures of a group of rows are those of its rows alone.
     for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
         slices.append(Slice(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
@@ -116,21 +127,6 @@ def _list_figures(totals: Totals, setup: Setup, kind: str) -> tuple[Value, ...]:
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         estimates |= task.finish(part, setup, totals.tally.n_rows)
     return tuple(Value(measure, estimates[measure.name], kind) for measure in setup.program.measures)
-
-
-def _list_bins(totals: Totals, setup: Setup) -> Iterator[Slice]:
-    """Yield the figures of each bin of labels, in the order of the measures."""
-    if setup.bins is None:
-        return
-    by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
-    for task, part in zip(setup.program.tasks, totals.parts, strict=True):
-        for all_tasks, of_task in zip(by_bin, task.finish_bins(part, setup, totals.tally.n_rows), strict=True):
-            all_tasks.update(of_task)
-    for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
-        present = [measure for measure in setup.program.measures if measure.name in estimates]
-        kinds = ["share" if measure.metric.is_additive else "average" for measure in present]
-        values = (Value(one, estimates[one.name], kind) for one, kind in zip(present, kinds, strict=True))
-        yield Slice(bin_, tuple(values))
 
 
 def _count_input(totals: Totals, setup: Setup) -> Counts:

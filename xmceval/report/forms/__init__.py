@@ -15,9 +15,6 @@ FORMS: Mapping[str, str] = MappingProxyType(
         "table": "xmceval.report.forms.plain",
         "md": "xmceval.report.forms.markdown",
         "latex": "xmceval.report.forms.latex",
-        # For programs.
-        "csv": "xmceval.report.forms.data",
-        "json": "xmceval.report.forms.data",
         # Not choices of -o: a fragment for notebooks, and the drawings of results, comparisons and benchmarks.
         "html": "xmceval.report.forms.html",
         "page": "xmceval.page.page",

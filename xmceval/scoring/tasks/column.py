@@ -163,8 +163,12 @@ class LabelAreas(Task):
         """Return, by measure of some groups, the labels with both classes, int64 [n], and their areas, float64 [n]."""
         areas, cells, n_rows = {}, part.cells(), part["rows"]
         n_cells = {"labels": n_rows, "cells": n_rows * setup.width.n_labels, "stored": BELOW_ALL}
+        by_group: dict[str, list[Measure]] = {}  # the cells that are ranked together: those of a label, all, all stored
+        for measure in self.measures:
+            together = "stored" if measure.metric.fold == "AP" else "cells"
+            by_group.setdefault(together if measure.average == "micro" else "labels", []).append(measure)
         for group in groups:
-            measures = [measure for measure in self.measures if _group_of(measure) == group]
+            measures = by_group.get(group)
             if not measures:
                 continue
             labels, ranked = rank_cells(
@@ -234,10 +238,3 @@ def rank_cells(
 def _mean(values: Float64) -> Estimate:
     """Average areas, rounding the sum once; undefined without areas."""
     return Estimate.plain(exact_sum(values) / values.size if values.size else None)
-
-
-def _group_of(measure: Measure) -> str:
-    """Return which cells a measure ranks together: those of a label, all cells, or all stored cells."""
-    if measure.average != "micro":
-        return "labels"
-    return "stored" if measure.metric.fold == "AP" else "cells"

@@ -12,7 +12,7 @@ import numpy as np
 
 from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
+from xmceval.rows.block import Float64, Int64, Scratch, read_only
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.setup.setup import Setup
@@ -196,19 +196,14 @@ class TopK(RowTask):
         """Whether ideal rankings require sorting gains."""
         return bool(self.used[kernels.HIT + 1 :].any())
 
-    @cached_property
-    def first_running(self) -> Float64:
-        """The initial running sums [2, n_curves, deepest cutoff + 1]; ideals of hits are equal for all rows."""
-        running = np.zeros((2, len(self.curves), self.discounts.shape[1] + 1))
-        for c, (_, discount, fold) in enumerate(self.curves):
-            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
-        return running
-
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
         """Return the scratch space of the kernel: used gains, gains, running sums, keys, bins."""
         depth = self.discounts.shape[1]
         keys, bins = np.empty(n_keys, dtype=np.int64), np.empty(depth, dtype=np.int64)
-        return (self.used, np.empty((2, kernels.N_GAINS, depth)), self.first_running.copy(), keys, bins)
+        running = np.zeros((2, len(self.curves), depth + 1))
+        for c, (_, discount, fold) in enumerate(self.curves):  # ideals of hits are equal for all rows
+            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
+        return (self.used, np.empty((2, kernels.N_GAINS, depth)), running, keys, bins)
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
@@ -217,8 +212,29 @@ class TopK(RowTask):
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows, n_outputs * n_bins) if n_bins else NO_SHARES
         are_tied, is_expected = batch.ranking.n_tied > 0, setup.options.ties == "expected"
-        if are_tied:
-            self._bound_ties(batch, truth, is_expected, values)
+        if are_tied:  # write the bounds of the numerators of rows over the orders of tied labels
+            n_curves, depth, n_true, array = (
+                len(self.curves),
+                self.discounts.shape[1],
+                longest(truth),
+                batch.scratch.array,
+            )
+            tie_kernels.bound_ties(
+                tuple(truth),
+                (*batch.scores, batch.omitted),
+                batch.ranking.arrays,
+                setup.propensities.table,
+                self.recipe,
+                is_expected,
+                (
+                    self.used,
+                    array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
+                    array("tied hits", 3 * n_curves, np.int64).reshape(3, n_curves),
+                    array("tied places", n_true, np.int64),
+                    array("tied gains", n_true, np.float64),
+                ),
+                values,
+            )
         n_keys = max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
@@ -241,26 +257,6 @@ class TopK(RowTask):
             first = micro.output * n_bins
             shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
         return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
-
-    def _bound_ties(self, batch: Batch, truth: Rows, is_expected: bool, values: Float64) -> None:
-        """Write the bounds of the numerators of rows over the orders of tied labels."""
-        n_curves, depth, scratch, n_true = len(self.curves), self.discounts.shape[1], batch.scratch, longest(truth)
-        tie_kernels.bound_ties(
-            tuple(truth),
-            (*batch.scores, batch.omitted),
-            batch.ranking.arrays,
-            batch.setup.propensities.table,
-            self.recipe,
-            is_expected,
-            (
-                self.used,
-                scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
-                scratch.array("tied hits", 3 * n_curves, np.int64).reshape(3, n_curves),
-                scratch.array("tied places", n_true, np.int64),
-                scratch.array("tied gains", n_true, np.float64),
-            ),
-            values,
-        )
 
     def has_ideal(self, measure: Measure) -> bool:
         """Return whether a measure does not divide by predictions, which another ranking could reduce."""

@@ -10,7 +10,7 @@ from support.files import write, write_matrix
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.scoring.alignment import N_ROWS, NO_LABEL, _Chance
+from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows, _Chance
 
 SHUFFLED = "are the rows shuffled?"
 TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"
@@ -76,9 +76,10 @@ def hits_by_permutation(predicted, truth):
     ],
 )
 def test_expectation_and_deviation_are_those_over_all_orders(predicted, truth):
-    rows = np.repeat(np.arange(len(truth)), [len(row) for row in truth])
+    lengths = np.array([len(row) for row in truth])
     labels = np.array([label for row in truth for label in sorted(row)])
-    chance = _Chance.of(rows, labels, np.array(predicted))
+    rows = FirstRows(0, 0, lengths, labels, *[np.empty(0)] * 7)
+    chance = _Chance.of(rows, np.array(predicted))
     every = hits_by_permutation(predicted, truth)
     assert chance.expected == pytest.approx(np.mean(every))
     assert chance.deviation == pytest.approx(np.std(every), abs=1e-7)

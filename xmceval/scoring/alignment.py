@@ -42,24 +42,35 @@ QUESTIONS = (
 UNKNOWN, EQUAL, ORDERED, RISING = range(4)
 
 
-class Ranked(NamedTuple):
-    """The predictions of a sample of rows."""
-
-    best: Int64  # int64 [n_rows, 2]; the two best labels, or NO_LABEL
-    last: Int64  # int64 [n_rows]; the label with the lowest score, or NO_LABEL if none or unknown
-    ends: Float64  # float64 [n_rows, 2]; the scores of the first and the last ranked label
-    lengths: Int64  # int64 [n_rows]; the number of labels with a score
-    kinds: Int64  # int64 [n_rows]; the kinds of the scores
-    ascends: NDArray[np.bool_]  # bool [n_rows]; whether at least two labels are stored in ascending order
-
-
 class FirstRows(NamedTuple):
-    """Copies of the first rows of a block, up to N_ROWS of all rows, and of the predictions of one system."""
+    """The first rows of a block, up to N_ROWS of all rows: their true labels, and the predictions of one system."""
 
     first_row: int
     system: int  # its number
-    truth: Rows
-    ranked: Ranked
+    lengths: Int64  # int64 [n_rows]; the number of true labels
+    labels: Int64  # int64 [n_true]; the true labels, row by row
+    grades: Float64  # float64 [n_true]
+    best: Int64  # int64 [n_rows, 2]; the two best labels, or NO_LABEL
+    last: Int64  # int64 [n_rows]; the label with the lowest score, or NO_LABEL if none or unknown
+    ends: Float64  # float64 [n_rows, 2]; the scores of the first and the last ranked label
+    n_scored: Int64  # int64 [n_rows]; the number of labels with a score
+    kinds: Int64  # int64 [n_rows]; the kinds of the scores
+    ascends: NDArray[np.bool_]  # bool [n_rows]; whether at least two labels are stored in ascending order
+
+    @classmethod
+    def join(cls, pieces: Sequence[FirstRows]) -> FirstRows:
+        """Return the first rows of all blocks, of one system, in order."""
+        ordered = sorted(pieces, key=lambda piece: piece.first_row)
+        return cls(*ordered[0][:2], *map(np.concatenate, zip(*(piece[2:] for piece in ordered), strict=True)))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.lengths.size
+
+    def count_hits(self, predicted: Int64) -> int:
+        """Count the true labels that equal the label predicted in their row, int64 [n_rows]."""
+        return int(np.count_nonzero(self.labels == np.repeat(predicted, self.lengths)))
 
 
 @dataclass(frozen=True)
@@ -89,29 +100,29 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
     n = min(n, batch.n_rows) if batch.kept is None else int(np.searchsorted(batch.kept, n))
     if n <= 0:
         return
-    indptr, indices, grades = _first(batch.truth, n)
+    indptr = batch.truth.indptr[: n + 1]
+    true, grades = batch.truth.indices[: indptr[-1]], batch.truth.values[: indptr[-1]]
     labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
     best, depth = np.full((n, 2), NO_LABEL), min(2, labels.shape[1])
     best[:, :depth] = np.where(np.arange(depth) < n_ranked[:, None], labels[:, :depth], NO_LABEL)
     ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
-    lengths = np.diff(batch.score_ends[: n + 1])
+    lengths, n_scored = np.diff(indptr), np.diff(batch.score_ends[: n + 1])
     if batch.ends is None:
-        last, kinds, ascends = _describe_scores(_first(batch.scores, n))
+        last, kinds, ascends = _describe_scores(batch.scores, n)
     else:
         # Selected labels of a dense row: all scores are equal if every label is selected or ties with the last
         # one.
         n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
-        kinds = np.where((lengths > 1) & (n_equal == lengths) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
+        kinds = np.where((n_scored > 1) & (n_equal == n_scored) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
         last, ascends = np.full(n, NO_LABEL), np.zeros(n, dtype=np.bool_)
         # If a third of the best labels are hits, low scores are not best.
-        n_hits = np.count_nonzero(indices == np.repeat(best[:, 0], np.diff(indptr)))
+        n_hits = np.count_nonzero(true == np.repeat(best[:, 0], lengths))
         if block is not None and MUCH_BETTER * n_hits < n:
             kept = slice(n) if batch.kept is None else batch.kept[:n]
             lowest = block.stored.lowest_labels(n if batch.kept is None else int(batch.kept[n - 1]) + 1)
             last = last if lowest is None else np.where(best[:, 0] >= 0, lowest[kept], NO_LABEL)
-    truth = Rows(indptr.copy(), indices.copy(), grades.copy())
-    ranked = Ranked(best, last, ends, lengths, kinds, ascends)
-    pieces.append(FirstRows(first_row, system, truth, ranked))
+    arrays = best, last, ends, n_scored, kinds, ascends
+    pieces.append(FirstRows(first_row, system, lengths, true.copy(), grades.copy(), *arrays))
 
 
 def find_doubts(
@@ -132,23 +143,21 @@ def find_doubts(
     of_system = [piece for piece in pieces if piece.system == system]
     if not of_system:
         return "", ()
-    lengths, labels, grades, ranked = _join(of_system)
-    sample = f" (in the first {counted(lengths.size, 'instance')})" if lengths.size == N_ROWS else ""
-    rows = np.repeat(np.arange(lengths.size), lengths)
-    n_counted = int(np.count_nonzero(lengths)) if drop_empty else lengths.size
-    mistake = _find_swap(grades, ranked) or _find_mistake(rows, labels, n_counted, ranked, place, sample)
+    rows = FirstRows.join(of_system)
+    sample = f" (in the first {counted(rows.n_rows, 'instance')})" if rows.n_rows == N_ROWS else ""
+    n_counted = int(np.count_nonzero(rows.lengths)) if drop_empty else rows.n_rows
+    mistake = _find_swap(rows) or _find_mistake(rows, n_counted, place, sample)
     if mistake:
         return mistake, ()
-    doubts = _doubt_scores(rows, labels, ranked, place, sample, order_counts=order_counts, are_lists=are_lists)
-    return "", tuple(doubts)
+    return "", tuple(_doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists))
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
     """Compare P@1 of the first rows of one system (at least one) with that of unrelated predictions."""
-    lengths, labels, _, ranked = _join(pieces)
-    rows, best, n_rows = np.repeat(np.arange(lengths.size), lengths), ranked.best[:, 0], lengths.size
-    number, chance = _count_hits(rows, labels, best), _Chance.of(rows, labels, best)
-    shifted = max(_count_hits(rows, labels, best - 1), _count_hits(rows, labels, best + 1))
+    rows = FirstRows.join(pieces)
+    best, n_rows = rows.best[:, 0], rows.n_rows
+    number, chance = rows.count_hits(best), _Chance.of(rows, best)
+    shifted = max(rows.count_hits(best - 1), rows.count_hits(best + 1))
     is_clear = number > chance.expected + NEAR_CHANCE * (chance.deviation + 1)
     return FirstPrecision(
         n_rows,
@@ -159,102 +168,76 @@ def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = Fa
     )
 
 
-def _join(pieces: Sequence[FirstRows]) -> tuple[Int64, Int64, Float64, Ranked]:
-    """Return the numbers of true labels of the rows of one system, the true labels, their grades, the predictions."""
-    ordered = sorted(pieces, key=lambda piece: piece.first_row)
-    lengths = np.concatenate([np.diff(piece.truth.indptr) for piece in ordered])
-    labels, grades = map(np.concatenate, zip(*(piece.truth[1:] for piece in ordered), strict=True))
-    ranked = Ranked._make(map(np.concatenate, zip(*(piece.ranked for piece in ordered), strict=True)))
-    return lengths, labels, grades, ranked
-
-
-def _find_mistake(
-    rows: NDArray[np.intp], labels: Int64, n_counted: int, ranked: Ranked, place: str, sample: str
-) -> str:
+def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> str:
     """Describe the wrong order that rows, labels or scores seem to have; empty if they look correct.
 
-    ``labels`` are the true labels, in ``rows``; P@1 is over ``n_counted`` rows. Labels or rows seem to be
-    shifted by one, or low scores to be best, if three conditions hold: P@1 read in this way is three times as
-    large, or P@1 read normally is no better than for a random order of rows; the difference is at least 6
-    standard deviations; and the larger P@1 is at least 8 standard deviations above that of a random order, so
-    that popular labels cannot explain it. With fewer than MIN_ROWS rows only low scores may seem to be best, if
-    both numbers are at least 4 standard deviations.
+    P@1 is over ``n_counted`` rows. Labels or rows seem to be shifted by one, or low scores to be best, if three
+    conditions hold: P@1 read in this way is three times as large, or P@1 read normally is no better than for a random
+    order of rows; the difference is at least 6 standard deviations; and the larger P@1 is at least 8 standard
+    deviations above that of a random order, so that popular labels cannot explain it. With fewer than MIN_ROWS rows
+    only low scores may seem to be best, if both numbers are at least 4 standard deviations.
 
     Rows seem to be shuffled if the two best labels of a row hit no more often than in a random order of rows,
     although the model is not weak: its two best labels of a row are true together (in any row) far more often
     than its best label and the second label of another row. A weak model has not learned which labels belong
     together, a model that ranks by popularity has no such pairs, and one label per row proves nothing.
     """
-    (best, second), n_rows = ranked.best.T, ranked.lengths.size
-    if n_rows <= OF_FEW**2:  # too few hits for a clear difference
+    best, second = rows.best.T
+    if rows.n_rows <= OF_FEW**2:  # too few hits for a clear difference
         return ""
-    has_true = np.zeros(n_rows, dtype=np.bool_)
-    has_true[rows] = True
-    are_many = np.count_nonzero(has_true & (best >= 0)) >= MIN_ROWS
-    number = _count_hits(rows, labels, best)
+    are_many = np.count_nonzero((rows.lengths > 0) & (best >= 0)) >= MIN_ROWS
+    number = rows.count_hits(best)
     up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
     clear, far = (CLEAR_DIFFERENCE, FAR_FROM_CHANCE) if are_many else (OF_FEW, OF_FEW)
-    lowest = np.where(ranked.kinds == EQUAL, NO_LABEL, ranked.last)
+    lowest = np.where(rows.kinds == EQUAL, NO_LABEL, rows.last)
     changes = list(zip((best - 1, best + 1, up, down, lowest), QUESTIONS, strict=True))
     for other, (change, question) in changes if are_many else changes[-1:]:
-        others = _count_hits(rows, labels, other)
+        others = rows.count_hits(other)
         if others - number > clear * (others + number) ** 0.5:
-            chance = _Chance.of(rows, labels, other)
-            is_better = others >= MUCH_BETTER * number or _Chance.of(rows, labels, best).explains(number)
+            chance = _Chance.of(rows, other)
+            is_better = others >= MUCH_BETTER * number or _Chance.of(rows, best).explains(number)
             if is_better and others > chance.expected + far * (chance.deviation + 1):
                 values = f"P@1 is {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
                 return f"{values}{sample}: {question.format(place)}"
     if not are_many:
         return ""
-    most = np.unique(best, return_counts=True)[1].max() * labels.size / n_rows  # upper bound on hits by chance
+    most = (
+        np.unique(best, return_counts=True)[1].max() * rows.labels.size / rows.n_rows
+    )  # upper bound on hits by chance
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without the slower tests
         return ""
-    chance, deeper = (_Chance.of(rows, labels, predicted) for predicted in (best, second))
-    is_chance = chance.explains(number) and deeper.explains(_count_hits(rows, labels, second))
-    if is_chance and _are_true_together(rows, labels, best, second):
+    chance, deeper = (_Chance.of(rows, predicted) for predicted in (best, second))
+    is_chance = chance.explains(number) and deeper.explains(rows.count_hits(second))
+    if is_chance and _are_true_together(rows):
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
 
 
-def _doubt_scores(
-    rows: NDArray[np.intp],
-    labels: Int64,
-    ranked: Ranked,
-    place: str,
-    sample: str,
-    *,
-    order_counts: bool,
-    are_lists: bool,
-) -> Iterator[Doubt]:
+def _doubt_scores(rows: FirstRows, place: str, sample: str, *, order_counts: bool, are_lists: bool) -> Iterator[Doubt]:
     """Yield the doubt that low scores are best, or that scores rank nothing, if most rows give reason for it.
 
     Rows with three or more distinct scores that are stored in ascending order are suspicious, unless labels
     ascend too, or the highest score hits more often than the lowest. Rows with a single prediction prove
     nothing. Lists seem to be unranked if nearly all rows ascend, unless all rows have the same list.
     """
-    n_equal, n_ordered, n_rising = (int(np.count_nonzero(ranked.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
-    n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(ranked.lengths > 1))
+    n_equal, n_ordered, n_rising = (int(np.count_nonzero(rows.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
+    n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(rows.n_scored > 1))
     is_rising = order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS
-    if is_rising and _count_hits(rows, labels, ranked.best[:, 0]) <= _count_hits(rows, labels, ranked.last):
+    if is_rising and rows.count_hits(rows.best[:, 0]) <= rows.count_hits(rows.last):
         where = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
         yield Doubt(f"the scores{place} are stored in ascending order in {where}: are low scores the best?")
     if 2 * n_equal > n_several >= LEAST_ROWS:
         where = f"{n_equal:,} of {counted(n_several, 'instance')} with two or more predictions{sample}"
         yield Doubt(f"all scores{place} are equal or infinite in {where}: they rank no label above another")
-    n_ascending = int(np.count_nonzero(ranked.ascends))
-    are_one = are_lists and bool((ranked.best == ranked.best[:1]).all())  # such as the most popular labels
+    n_ascending = int(np.count_nonzero(rows.ascends))
+    are_one = are_lists and bool((rows.best == rows.best[:1]).all())  # such as the most popular labels
     if are_lists and not are_one and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
         yield Doubt(
             f"the predicted labels{place} ascend in {n_ascending:,} of {counted(n_several, 'instance')} with two or "
             f"more{sample}: are they sets, whose order means nothing? (hint: metrics of sets are "
             "P(norm=returned)@all and those of decisions)"
         )
-
-
-def _count_hits(rows: Int64, labels: Int64, predicted: Int64) -> int:
-    """Count the true labels, given with their rows, that equal the label predicted in their row."""
-    return int(np.count_nonzero(labels == predicted[rows]))
 
 
 class _Chance(NamedTuple):
@@ -265,13 +248,14 @@ class _Chance(NamedTuple):
     n_rows: int
 
     @classmethod
-    def of(cls, rows: NDArray[np.intp], labels: Int64, predicted: Int64) -> _Chance:
-        """Compute chance for predicted labels, int64 [n_rows], given true labels and their rows, [n_true]."""
+    def of(cls, rows: FirstRows, predicted: Int64) -> _Chance:
+        """Compute chance for predicted labels, int64 [n_rows]."""
         ids, n_predicted = np.unique(predicted, return_counts=True)
-        places = np.minimum(np.searchsorted(ids, labels), ids.size - 1)
-        weights = np.where(ids[places] == labels, n_predicted[places], 0)  # rows that predict each true label
+        places = np.minimum(np.searchsorted(ids, rows.labels), ids.size - 1)
+        weights = np.where(ids[places] == rows.labels, n_predicted[places], 0)  # rows that predict each true label
         n, n_true = predicted.size, np.bincount(places[weights > 0], minlength=ids.size)
-        by_row, total = np.bincount(rows, weights, minlength=n), float(weights.sum())
+        of_entry = np.repeat(np.arange(n), rows.lengths)
+        by_row, total = np.bincount(of_entry, weights, minlength=n), float(weights.sum())
         # The variance over all permutations of rows: squares without the main effects of label and row.
         squares = total - (float((n_predicted * n_true**2).sum()) + float((by_row**2).sum())) / n + (total / n) ** 2
         return cls(total / n, (max(squares, 0.0) / max(n - 1, 1)) ** 0.5, n)
@@ -282,33 +266,34 @@ class _Chance(NamedTuple):
         return could_tell and number <= self.expected + NEAR_CHANCE * self.deviation
 
 
-def _are_true_together(rows: NDArray[np.intp], labels: Int64, best: Int64, second: Int64) -> bool:
+def _are_true_together(rows: FirstRows) -> bool:
     """Return whether a row's two best labels are true together far more often than labels of different rows.
 
     A row where both are true has less weight the more frequent its labels are, so that rare pairs count most.
     """
-    order, n = np.argsort(labels, kind="stable"), best.size
+    order, n = np.argsort(rows.labels, kind="stable"), rows.n_rows
+    row_of = np.repeat(np.arange(n), rows.lengths)[order]
     is_true = np.zeros((2, n, n))  # for both labels of a row, whether they are true in each row
-    for of_rank, predicted in zip(is_true, (best, second), strict=True):
-        starts, stops = (np.searchsorted(labels, predicted, side, order) for side in ("left", "right"))
+    for of_rank, predicted in zip(is_true, rows.best.T, strict=True):
+        starts, stops = (np.searchsorted(rows.labels, predicted, side, order) for side in ("left", "right"))
         for row, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
-            of_rank[row, rows[order[start:stop]]] = 1 / max(stop - start, 1)
+            of_rank[row, row_of[start:stop]] = 1 / max(stop - start, 1)
     together = is_true[0] * is_true[1]
     others = [(is_true[0] * np.roll(is_true[1], by, axis=0)).sum() for by in range(1, N_PAIRINGS + 1)]
     is_far_above = together.sum() > np.mean(others) + FAR_FROM_CHANCE * np.std(others)
     return bool(is_far_above and np.count_nonzero(together.any(axis=1)) >= LEAST_PAIRS)
 
 
-def _find_swap(grades: Float64, ranked: Ranked) -> str:
+def _find_swap(rows: FirstRows) -> str:
     """Describe scores that look like grades while the grades of the truth look like scores; else empty.
 
     The truth then has values larger than usual grades, and the scores are whole numbers that could be grades.
     """
-    scores, greatest_grade = ranked.ends[ranked.lengths > 0], int(grades.max(initial=0))
+    scores, greatest_grade = rows.ends[rows.n_scored > 0], int(rows.grades.max(initial=0))
     if greatest_grade <= 1 or scores.size == 0 or (scores != np.floor(scores)).any():
         return ""
     least, greatest = scores.min(), scores.max()
-    is_binary = least == greatest == 1 and grades.size > ranked.lengths.sum()
+    is_binary = least == greatest == 1 and rows.grades.size > rows.n_scored.sum()
     if not 0 <= least <= greatest <= USUAL_GRADE or greatest_grade <= (1 if is_binary else USUAL_GRADE):
         return ""
     shown = f"all {least:.0f}" if least == greatest else f"whole numbers up to {greatest:.0f}"
@@ -316,28 +301,24 @@ def _find_swap(grades: Float64, ranked: Ranked) -> str:
     return f"{values}: are truth and predictions swapped?"
 
 
-def _first(rows: Rows, n: int) -> Rows:
-    end = rows.indptr[n]
-    return Rows(rows.indptr[: n + 1], rows.indices[:end], rows.values[:end])
-
-
-def _describe_scores(scores: Rows) -> tuple[Int64, Int64, NDArray[np.bool_]]:
-    """Return `last`, `kinds` and `ascends`, as in `Ranked`, of scores that are not selected."""
-    starts, lengths = scores.indptr[:-1], np.diff(scores.indptr)
+def _describe_scores(scores: Rows, n: int) -> tuple[Int64, Int64, NDArray[np.bool_]]:
+    """Return `last`, `kinds` and `ascends`, as in `FirstRows`, of the first scores, which are not selected."""
+    starts, lengths = scores.indptr[:n], np.diff(scores.indptr[: n + 1])
+    labels, values = (array[: scores.indptr[n]] for array in scores[1:])
     last, kinds = np.full(lengths.size, NO_LABEL), np.full(lengths.size, UNKNOWN)
     ascends, has_any = np.zeros(lengths.size, dtype=np.bool_), lengths > 0
     if not has_any.any():
         return last, kinds, ascends
-    starts, lengths, values = starts[has_any], lengths[has_any], scores.values
+    starts, lengths = starts[has_any], lengths[has_any]
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     all_low = np.repeat(low, lengths)
     lowest = np.flatnonzero(values == all_low)
-    last[has_any] = scores.indices[lowest[np.searchsorted(lowest, starts)]]
+    last[has_any] = labels[lowest[np.searchsorted(lowest, starts)]]
     is_between = (values > all_low) & (values < np.repeat(high, lengths))
     has_three = np.logical_or.reduceat(is_between, starts)
     falls, is_back = np.zeros((2, values.size), dtype=bool)
     np.less(values[1:], values[:-1], out=falls[1:])
-    np.less(scores.indices[1:], scores.indices[:-1], out=is_back[1:])
+    np.less(labels[1:], labels[:-1], out=is_back[1:])
     falls[starts] = is_back[starts] = False  # the first of a row has no predecessor
     has_fall, has_back = (np.logical_or.reduceat(steps, starts) for steps in (falls, is_back))
     kinds_of_any = np.where(has_three, np.where(has_back & ~has_fall, RISING, ORDERED), UNKNOWN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -136,7 +136,7 @@ class LabelCells:
 
 @dataclass
 class _Common:
-    rate: LabelRate
+    rates: Sequence[LabelRate]  # one, or precision and recall, whose means give the F measure
     span: int
     table: CountTable
     setup: Setup
@@ -148,28 +148,32 @@ class _Macro(_Common):
     """The mean of a rate over a set of labels; its sum is rounded once, so that the order has no effect."""
 
     is_weighted: bool = False  # by the number of rows in which a label is true
-    parts: list[float] = field(default_factory=list)
     n_inside: int = 0
-    n_defined: int = 0
     largest: int = -1
+
+    def __post_init__(self) -> None:
+        self.parts: list[list[float]] = [[] for _ in self.rates]
+        self.n_defined = [0 for _ in self.rates]
 
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; labels without counts are added by `finish`."""
-        values, defined = cells.rates(self.rate, self.span)
-        if self.is_weighted:
-            values, defined = values * cells.true, cells.true * defined
-        elif self.over == "all":
-            self.n_inside += cells.labels.size
-        else:
+        inside: Bools | None = None
+        if not self.is_weighted and self.over != "all":
             inside = cells.is_true if self.over == "truth" else cells.is_seen(self.span)
             if self.over == "train":
                 inside = self.setup.propensities.codes_of(cells.labels) > 0
             elif self.over == "largest" and inside.any():
                 self.largest = max(self.largest, int(cells.labels[np.flatnonzero(inside)[-1]]))
-            self.n_inside += int(np.count_nonzero(inside))
-            values, defined = values * inside, defined & inside
-        self.n_defined += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
-        self.parts += exact_parts(values)  # 0 if the rate is undefined
+        if not self.is_weighted:
+            self.n_inside += cells.labels.size if inside is None else int(np.count_nonzero(inside))
+        for number, rate in enumerate(self.rates):
+            values, defined = cells.rates(rate, self.span)
+            if self.is_weighted:
+                values, defined = values * cells.true, cells.true * defined
+            elif inside is not None:
+                values, defined = values * inside, defined & inside
+            self.n_defined[number] += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
+            self.parts[number] += exact_parts(values)  # 0 if the rate is undefined
 
     def finish(self) -> float | None:
         """Add labels without counts, and divide by the number of labels, or by their weights."""
@@ -178,29 +182,17 @@ class _Macro(_Common):
             n_labels = self.setup.width.n_labels
         elif self.over == "train":
             n_labels = int(np.count_nonzero(self.setup.propensities.codes))
-        value, is_defined = self.rate.of(Cells.of(0, 0, 0, self.table.rows))
-        n_unseen = n_labels - self.n_inside if is_defined else 0
-        n = self.n_defined + n_unseen
-        return math.fsum([*self.parts, float(value) * n_unseen]) / n if n else None
-
-
-@dataclass
-class _FOfMeans(_Common):
-    """The F measure of the mean precision and the mean recall over a set of labels."""
-
-    def __post_init__(self) -> None:
-        common = self.span, self.table, self.setup, self.over
-        self.halves = [_Macro(self.rate._replace(rule=rule), *common) for rule in ("precision", "recall")]
-
-    def add(self, cells: LabelCells) -> None:
-        for half in self.halves:
-            half.add(cells)
-
-    def finish(self) -> float | None:
-        precision, recall = [half.finish() for half in self.halves]
-        if precision is None or recall is None:
-            return None
-        square = self.rate.beta**2
+        means = []
+        for rate, parts, n_defined in zip(self.rates, self.parts, self.n_defined, strict=True):
+            value, is_defined = rate.of(Cells.of(0, 0, 0, self.table.rows))
+            n_unseen = n_labels - self.n_inside if is_defined else 0
+            n = n_defined + n_unseen
+            if not n:
+                return None
+            means.append(math.fsum([*parts, float(value) * n_unseen]) / n)
+        if len(means) == 1:
+            return means[0]
+        (precision, recall), square = means, self.rates[0].beta ** 2
         divisor = square * precision + recall
         return (1 + square) * precision * recall / divisor if divisor else 0.0
 
@@ -220,10 +212,11 @@ class _Micro(_Common):
 
     def finish(self) -> float | None:
         cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.setup.width.n_labels)
-        if self.rate.rule in COUNTS:
-            number = COUNTS[self.rate.rule](cells)
+        [rate] = self.rates
+        if rate.rule in COUNTS:
+            number = COUNTS[rate.rule](cells)
             return math.ldexp(float(number), -self.table.bits) * self.setup.weight_unit
-        value, is_defined = self.rate.of(cells)
+        value, is_defined = rate.of(cells)
         return float(value) if is_defined else None
 
 
@@ -253,21 +246,18 @@ class _Coverage(_Common):
         return self.n_covered / n if n else None
 
 
-def _mean_of(
-    measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup
-) -> _Macro | _FOfMeans | _Micro | _Coverage:
+def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> _Macro | _Micro | _Coverage:
     """Return an empty accumulator for a measure."""
     fold, of = measure.metric.fold, measure.option("of")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
     rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
-    common = rate, span, table, setup, measure.option("over", "all")
+    common = span, table, setup, measure.option("over", "all")
     if fold == "coverage":
-        return _Coverage(*common, of_recommended=of == "recommended")
+        return _Coverage([rate], *common, of_recommended=of == "recommended")
     if fold in COUNTS or measure.average == "micro":
-        return _Micro(*common)
-    if of == "means":
-        return _FOfMeans(*common)
-    return _Macro(*common, is_weighted=measure.average == "weighted")
+        return _Micro([rate], *common)
+    rates = [rate._replace(rule=rule) for rule in ("precision", "recall")] if of == "means" else [rate]
+    return _Macro(rates, *common, is_weighted=measure.average == "weighted")
 
 
 @dataclass(frozen=True)

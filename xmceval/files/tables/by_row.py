@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,24 +33,16 @@ LEAST_ROWS = 3  # number of rows without any label of the truth that raises a do
 BYTES_OF_ENTRY = 48  # memory while sorting
 
 
-class Entries(NamedTuple):
-    """Entries of a batch of lines: arrays [n] of row, label and value."""
+Triples: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]  # entries as arrays [n] of row, label and value
+ReadEntries: TypeAlias = Callable[[], Iterator[tuple[AnyArray, Triples]]]  # yields the row of each line, and entries
 
-    rows: AnyArray
-    labels: AnyArray
-    values: AnyArray
 
-    def part(self, start: int, stop: int | None) -> Entries:
-        """Return a slice of the entries."""
-        return Entries(*(column[start:stop] for column in self))
-
-    @classmethod
-    def join(cls, parts: Sequence[Entries]) -> Entries:
-        """Concatenate the entries of all parts."""
-        if len(parts) == 1:
-            return parts[0]
-        empty = np.empty(0, dtype=np.int64)
-        return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls(empty, empty, np.empty(0))
+def _join(parts: Sequence[Triples]) -> Triples:
+    """Concatenate entries."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, labels, values = map(np.concatenate, zip(*parts, strict=True)) if parts else (np.empty(0, int),) * 3
+    return rows, labels, values
 
 
 def _read_entries(
@@ -60,7 +52,7 @@ def _read_entries(
     words: Words | None,
     held: Mapping[str, list[Any]],
     are_scores: bool,
-) -> Iterator[tuple[AnyArray, Entries]]:
+) -> Iterator[tuple[AnyArray, Triples]]:
     """Yield, batch by batch in the table's order, the row of each line (its list may be empty) and the entries.
 
     Labels that are text are looked up in `names`, or numbered by `words`; `held` receives the columns that may
@@ -87,7 +79,7 @@ def _read_entries(
                 line = int(np.argmax(labels < 0))
                 word = text.bytes[text.begins[line] : text.ends[line]].tobytes().decode(errors="replace")
                 raise label.refuse(line, unknown_name(word[:40], names))
-        yield lines, Entries(lines if lengths is None else np.repeat(lines, lengths), labels, values)
+        yield lines, (lines if lengths is None else np.repeat(lines, lengths), labels, values)
 
 
 def read_values(
@@ -115,29 +107,27 @@ def read_values(
     return label, np.ones(len(label.array)), lengths
 
 
-def _read_sorted(
-    read: Callable[[], Iterator[tuple[AnyArray, Entries]]], name: str, are_scores: bool, n_rows: int, _first_row: int
-) -> Iterator[Matrix]:
+def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _first_row: int) -> Iterator[Matrix]:
     """Yield the rows of a file whose entries are sorted by row; reading always starts at the first row."""
-    done, rest = 0, list[Entries]()  # number of complete rows, and the entries of the row that may continue
+    done, rest = 0, list[Triples]()  # number of complete rows, and the entries of the row that may continue
 
-    def piece(entries: Entries, stop: int) -> Csr:
+    def piece(rows: AnyArray, labels: AnyArray, values: AnyArray, stop: int) -> Csr:
         """Return the rows from `done` up to `stop` as CSR."""
-        indptr = np.searchsorted(entries.rows, np.arange(done, stop + 1, dtype=entries.rows.dtype))
-        return Csr(indptr, entries.labels, entries.values, are_scores)
+        indptr = np.searchsorted(rows, np.arange(done, stop + 1, dtype=rows.dtype))
+        return Csr(indptr, labels, values, are_scores)
 
     for lines, part in read():
-        entries, last = Entries.join([*rest, part]), int(lines.max())
-        cut = int(np.searchsorted(entries.rows, last))
+        rows, labels, values = _join([*rest, part])
+        last = int(lines.max())
+        cut = int(np.searchsorted(rows, last))
         if last > done:
-            yield piece(entries.part(0, cut), last)
+            yield piece(rows[:cut], labels[:cut], values[:cut], last)
             done = last
-        rest = [entries.part(cut, None)]
-        n_held = rest[0].rows.size
-        if n_held > LONGEST_ROW:
+        rest = [(rows[cut:], labels[cut:], values[cut:])]
+        if rows.size - cut > LONGEST_ROW:
             raise DataError(f"{name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
-        refuse_repeats(f"{name} row {last}", n_held, int(part.labels.max(initial=0)) + 1, "label")
-    yield piece(Entries.join(rest), n_rows)
+        refuse_repeats(f"{name} row {last}", rows.size - cut, int(part[1].max(initial=0)) + 1, "label")
+    yield piece(*_join(rest), n_rows)
 
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
@@ -155,7 +145,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
-    is_streamed, parts, warnings = False, list[Entries](), list[str]()
+    is_streamed, parts, warnings = False, list[Triples](), list[str]()
     if table.path is not None:
         is_sorted, runs, n_lines = _measure(table, columns)
         is_streamed = is_sorted and words is None
@@ -185,7 +175,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     if is_streamed and table.path is not None:
         pieces = FilePieces((table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows))
     else:
-        csr = Csr(*coo_to_csr(table.name, *Entries.join(parts), n_rows), request.are_scores)
+        csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
         pieces = [csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)]
     again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
@@ -262,9 +252,7 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
     return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores)
 
 
-def _name_entries(
-    by_row: ByRow, read: Callable[[], Iterator[tuple[AnyArray, Entries]]], row: int, label: int
-) -> EntryNames:
+def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> EntryNames:
     """Return the names, for messages, of the entries of a label in a row."""
     name, number = f"label {label}", label
     if by_row.labels is not None:
@@ -276,8 +264,8 @@ def _name_entries(
         """Describe the first two lines with these entries, which a stream in memory no longer has."""
         numbers, n_lines = list[int](), 0
         with suppress(DataError):
-            for lines, part in read():
-                is_line = lines == row if by_row.columns.are_lists else (part.rows == row) & (part.labels == number)
+            for lines, (rows, labels, _) in read():
+                is_line = lines == row if by_row.columns.are_lists else (rows == row) & (labels == number)
                 numbers += (n_lines + np.flatnonzero(is_line)).tolist()
                 n_lines += lines.size
         return describe_systems(by_row.table, by_row.columns, numbers[:2])

@@ -93,17 +93,20 @@ class ArrayStream:
                 raise DataError(f"{name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
             stack.pop_all()
         self._n_left = int(np.prod([1, *self.header.shape], dtype=object))
-        # Whether its rows are not stored one after the other; if so, all rows, and the next row to take from them.
+        self._row = 0  # the next row to take
+        # Whether its rows are not stored one after the other, and all rows if so.
         self._is_whole = self.header.is_fortran or self.header.dtype.hasobject
         self._whole: AnyArray | None = None
-        self._row = 0
 
-    def take(self, n_rows: int) -> AnyArray:
-        """Return the next rows of a matrix, [n_rows, n_columns]; in Fortran order memory-mapped or read whole."""
+    def take(self, first: int, n_rows: int) -> AnyArray:
+        """Return rows of a matrix from `first` on, [n_rows, n_columns], which come after those taken before."""
         if not self._is_whole:
             width = self.header.shape[1]
+            if first > self._row:
+                self.skip((first - self._row) * width)
+            self._row = first + n_rows
             return self.read(n_rows * width).reshape(n_rows, width)
-        if self._whole is None:
+        if self._whole is None:  # in Fortran order: memory-mapped, or read whole if it is compressed or in an archive
             if self.header.dtype.hasobject:
                 self._whole = self.read_strings()
             elif self._path is None or not is_uncompressed(self._path):
@@ -113,15 +116,7 @@ class ArrayStream:
                     self._whole = np.load(stored_at(self._path), mmap_mode="r", allow_pickle=False)
                 self.skip(self._n_left)
                 self.check_end()
-        self._row += n_rows
-        return self._whole[self._row - n_rows : self._row]
-
-    def skip_rows(self, n_rows: int) -> None:
-        """Skip the first rows of a matrix."""
-        if self._is_whole:
-            self._row = n_rows
-        elif n_rows:
-            self.skip(n_rows * self.header.shape[1])
+        return self._whole[first : first + n_rows]
 
     def read(self, n_items: int) -> AnyArray:
         """Read the next items as an array [n_items] of the dtype in the header."""
@@ -224,7 +219,7 @@ class ArrayFile:
         """Read the first rows of a matrix, about `n_entries` entries."""
         with self.open() as array:
             n_rows, width = array.header.shape
-            return array.take(min(max(n_entries // max(width, 1), 1), n_rows))
+            return array.take(0, min(max(n_entries // max(width, 1), 1), n_rows))
 
     def read(self) -> AnyArray:
         """Read it whole."""

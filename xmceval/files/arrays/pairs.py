@@ -175,11 +175,9 @@ def _read(arrays: Sequence[ArrayFile], make: Callable[..., Matrix], first_row: i
     with ExitStack() as stack:
         streams = [stack.enter_context(array.open()) for array in arrays]
         n_rows, width = streams[0].header.shape
-        for stream in streams:
-            stream.skip_rows(first_row)
         n_piece = max(BLOCK_ENTRIES // max(width, 1), 1)
         for row in range(first_row, n_rows, n_piece):
-            yield make(row, *(stream.take(min(n_piece, n_rows - row)) for stream in streams))
+            yield make(row, *(stream.take(row, min(n_piece, n_rows - row)) for stream in streams))
         for stream in streams:
             stream.check_end()
 

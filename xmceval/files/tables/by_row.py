@@ -18,8 +18,7 @@ from xmceval.files.io.streams import quote
 from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, break_ties, doubt_names
 from xmceval.files.sidecars.values import Names, is_id, names_beside_ids, unknown_name
-from xmceval.files.tables.columns import INDEX, UNUSED, Columns, plain
-from xmceval.files.tables.systems import describe_systems
+from xmceval.files.tables.columns import INDEX, UNUSED, Columns, describe_systems, plain
 from xmceval.files.tables.table import LONGEST_ROW, Column, Table, to_float
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, listed
+from xmceval.errors import DataError, listed, names_flags
 
 if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
@@ -38,6 +40,16 @@ UNUSED = INDEX | {
     "timestamp", "time", "date", "datetime", "iter", "q0", "tag", "run", "runid", "system", "split",
 }  # fmt: skip
 
+
+MOST_SYSTEMS = 20  # names in a column of unknown name
+
+# Names of columns with the names of systems, in lines of several of them.
+SYSTEMS = frozenset(
+    {
+        *("system", "model", "method", "algorithm", "run", "runid", "tag", "ranker", "retriever", "recommender"),
+        *("classifier", "estimator", "systemid", "modelid", "systemname", "modelname", "runname"),
+    }
+)
 
 # Names that may also belong to text; a column of ids takes precedence.
 TEXTS = frozenset({"query", "topic", "user", "document", "doc", "item", "label", "class"})
@@ -202,3 +214,36 @@ def _explain(place: str, names: Sequence[str], keys: Sequence[str], *, are_score
         f"{place}: found the columns {known}; expected {explain_names(are_scores=are_scores)} "
         "(hint: rename the columns)"
     )
+
+
+def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> str:
+    """Describe two lines of a label if another column tells them apart, with the hint to split the table by it."""
+    by_name = [name for name in columns.others if plain(name) in SYSTEMS]
+    others = [name for name in columns.others if plain(name) not in SYSTEMS | UNUSED and table.is_text(name)]
+    for name in (*by_name, *others):
+        names = _read_column(table, name)
+        values = [names[line] for line in lines if line < len(names)]
+        if len(values) < 2 or values[0] == values[1]:
+            continue
+        if name in by_name or len(set(names)) <= MOST_SYSTEMS:
+            what = "of two systems:" if name in by_name else f"that differ in {name!r}:"
+            return _with_hint(f"lines {what} {values[0]!r} and {values[1]!r}", table, name)
+    return ""
+
+
+def _read_column(table: Table, name: str) -> list[Any]:
+    """Read a column again; the lines of a stream in memory are gone."""
+    values: list[Any] = []
+    with suppress(DataError):
+        for (column,) in table.batches([name]):
+            values += column.array.to_pylist()
+    return values
+
+
+def _with_hint(problem: str, table: Table, name: str) -> str:
+    groups = f"{table.pandas}.groupby({json.dumps(name)})"
+    if table.path is None or not names_flags():
+        return f"{problem} (hint: pass dict(list({groups})) to score_all)"
+    new = f'f"{table.path.name.partition(".")[0]}-{{name}}.parquet"'
+    code = f"import pandas; [part.to_parquet({new}) for name, part in {groups}]"
+    return f"{problem} (hint: python -c {shlex.quote(code)} writes a file per system)"

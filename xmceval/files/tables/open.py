@@ -31,13 +31,13 @@ from xmceval.files.tables.columns import (
     UNUSED,
     Columns,
     are_known,
+    describe_systems,
     explain_names,
     find_columns,
     find_roles,
     keep_one,
     plain,
 )
-from xmceval.files.tables.systems import describe_systems
 from xmceval.files.tables.table import (
     DELIMITERS,
     LOOKED_AT,

@@ -149,29 +149,6 @@ def _refuse(what: str, hint: str, head: Head, _: Request) -> Opened:
     raise DataError(f"{head.path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
 
 
-# What is done with a file that begins with the signature of its format.
-SIGNED: Mapping[bytes, Callable[[Head, Request], Opened]] = MappingProxyType(
-    {
-        signatures.ZIP: _open_npz,
-        signatures.NPY: _open_npy,
-        **{signature: partial(_open_table, name) for signature, name in signatures.TABLES.items()},
-        **{
-            signature: partial(_refuse, what, "save the matrix with scipy.sparse.save_npz")
-            for signature, what in (
-                (signatures.MATLAB, "a MATLAB file"),
-                (signatures.PICKLE, "a pickle, which runs code when it is loaded"),
-                (signatures.HDF5, "an HDF5 file"),
-                (signatures.EMPTY_ZIP, "an empty zip archive"),
-            )
-        },
-        **dict.fromkeys(
-            signatures.UTF16_BOMS, partial(_refuse, "UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8")
-        ),
-        signatures.LFS: partial(_refuse, "a pointer of Git LFS, not the data", "git lfs pull"),
-    }
-)
-
-
 def _open_text(head: Head, request: Request) -> Opened:
     """Open a text file as the first of the formats whose evidence it has, or else as rows of some kind."""
     content = head.text.lstrip()
@@ -509,6 +486,28 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
         )
     return ""
 
+
+# What is done with a file that begins with the signature of its format.
+SIGNED: Mapping[bytes, Callable[[Head, Request], Opened]] = MappingProxyType(
+    {
+        signatures.ZIP: _open_npz,
+        signatures.NPY: _open_npy,
+        **{signature: partial(_open_table, name) for signature, name in signatures.TABLES.items()},
+        **{
+            signature: partial(_refuse, what, "save the matrix with scipy.sparse.save_npz")
+            for signature, what in (
+                (signatures.MATLAB, "a MATLAB file"),
+                (signatures.PICKLE, "a pickle, which runs code when it is loaded"),
+                (signatures.HDF5, "an HDF5 file"),
+                (signatures.EMPTY_ZIP, "an empty zip archive"),
+            )
+        },
+        **dict.fromkeys(
+            signatures.UTF16_BOMS, partial(_refuse, "UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8")
+        ),
+        signatures.LFS: partial(_refuse, "a pointer of Git LFS, not the data", "git lfs pull"),
+    }
+)
 
 # The first format with evidence in the file is taken; FORMATS describes the evidence in words. Any other text
 # has rows, whose kind is found by the table KINDS.

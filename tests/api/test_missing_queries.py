@@ -77,15 +77,6 @@ def test_files_are_read_as_dicts_are(tmp_path):
     assert outcome(truth, paths, **options) == outcome(qrels, runs, **options)
 
 
-def test_losses_are_told_by_system():
-    qrels, runs = draw()
-    result = xmceval.score_all(qrels, runs, metrics="P", missing="drop")["a"]
-    assert "a: lacks 5 of the 40 queries of y_true, such as 'q35', 'q36', 'q37'" in result.warnings
-    assert "b: lacks 4 of the 40 queries of y_true, such as 'q0', 'q1', 'q2'" in result.warnings
-    assert "9 queries that a run lacks are left out, for all systems" in result.warnings
-    assert result.to_dict()["options"]["missing"] == "drop"
-
-
 def test_a_query_that_is_left_out_for_another_run_is_not_reported_as_one_that_the_truth_lacks():
     qrels, runs = draw()
     results = xmceval.score_all(qrels, runs, metrics="P", k=1, missing="drop")

@@ -1,6 +1,7 @@
-"""Bars of progress: on a terminal only, of every command that takes more than a second, and gone at its end."""
+"""Terminals: bars of every command that takes more than a second, which are gone at its end, and styles of tables."""
 
 import gzip
+import io
 import os
 import pty
 import re
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from support.sample import PATHS
 
-from xmceval.cli import inputs as systems, messages
+from xmceval.cli import inputs as systems, messages, options
 from xmceval.cli.main import main
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
@@ -222,8 +223,8 @@ def test_resamples_are_counted():
     assert str(Cost(1, 100, 2_000_000, 64_000_000)) == large
 
 
-@pytest.mark.parametrize(("options", "n_tests"), [({"test": "randomization"}, 6), ({"test": "t"}, None)])
-def test_all_resamples_of_the_cost_are_reported(options, n_tests):
+@pytest.mark.parametrize(("testing", "n_tests"), [({"test": "randomization"}, 6), ({"test": "t"}, None)])
+def test_all_resamples_of_the_cost_are_reported(testing, n_tests):
     """What progress reports comes to the total."""
     reported = []
 
@@ -237,6 +238,30 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
     truth_file, model_a, model_b, _ = PATHS
     named = [System(path, name) for path, name in ((model_a, "a"), (model_b, "b"), (model_a, "c"))]
     truth = OpenedTruth.of(truth_file, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), named)
-    compare_systems(truth, named, Testing(**options, resamples=200), watch=watch)
+    compare_systems(truth, named, Testing(**testing, resamples=200), watch=watch)
     assert sum(reported) == 0
     assert bool(reported) == (n_tests is not None)
+
+
+class Terminal(io.StringIO):
+    encoding = "UTF-8"
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_styled"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_a_terminal_may_ask_for_no_style(monkeypatch, environment, is_styled):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", Terminal())
+    assert options.terminal() == {"width": options.terminal_width(), "is_terminal": True, "is_unicode": True} | {
+        "is_styled": is_styled
+    }
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    assert (options.terminal()["is_styled"], options.terminal()["is_unicode"]) == (False, False)

@@ -58,11 +58,6 @@ def test_columns_stay_aligned_with_gaps_and_wide_values(run):
     ]
 
 
-@pytest.mark.parametrize(("places", "value"), [(0, "69 ±4"), (4, "68.6000 ±4.0821")])
-def test_places_are_those_asked_for(run, places, value):
-    assert run("score", TRUTH, MODEL_A, "-m", "P@1", "--places", places)[1].splitlines()[2].split(None, 1)[1] == value
-
-
 def test_csv_is_long_and_exact(run):
     version = importlib.metadata.version("xmceval")
     _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-o", "csv")
@@ -151,21 +146,11 @@ def test_constants_are_presets_or_given(run, options, line):
     assert f"propensities: {line}, N=1,000 from trn_X_Y.txt\n" in out
 
 
-def test_set_with_a_filter_is_warned_of(run):
-    err = run("score", TRUTH, MODEL_A, "--train", TRAIN, "--dataset", "LF-AmazonTitles-131K")[2]
-    assert "doubt: LF-AmazonTitles-131K is scored with a filter" in err
-
-
 def test_rows_without_truth_are_dropped_on_demand(run):
     _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--empty-rows", "drop")
     assert out.startswith("494 instances · ")
     assert fields(out)[2][1] == f"{100 * 343 / 494:.2f}"
     assert "\n6 instances have no true labels: they are left out\n" in out
-
-
-def test_threads_do_not_matter(run):
-    outputs = {run("score", TRUTH, MODEL_A, "-o", "json", "--threads", n)[1] for n in (1, 2, 5)}
-    assert len(outputs) == 1
 
 
 @pytest.mark.parametrize(

@@ -209,16 +209,6 @@ def test_names_are_understood(folder):
     assert written.n_labels == 3
 
 
-def test_an_existing_file_is_overwritten_only_by_force(folder):
-    before = (folder / "t.txt").read_text()
-    with pytest.raises(UsageError) as error:
-        xmceval.convert("p.txt", "t.txt")
-    assert str(error.value) == "t.txt: already exists (hint: pass force=True to overwrite)"
-    assert (folder / "t.txt").read_text() == before
-    xmceval.convert("p.txt", "t.txt", force=True)
-    assert (folder / "t.txt").read_bytes() == (folder / "p.txt").read_bytes()
-
-
 @pytest.mark.parametrize("name", ["/dev/null", "."])
 @pytest.mark.usefixtures("folder")
 def test_what_is_not_a_file_is_never_replaced(name):

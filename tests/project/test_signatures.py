@@ -374,7 +374,7 @@ def describe(signature):
 
 def main():
     """Make all calls; print the signatures of kernels that have several, with the calls that made them, and errors."""
-    known, errors = {}, {}
+    every, known, errors = all_kernels(), {}, {}
     for name, call in (public_calls() | guide_calls()).items():
         try:
             call()
@@ -382,7 +382,7 @@ def main():
             continue
         except Exception as error:
             errors[name] = repr(error)
-        for kernel, value in all_kernels().items():
+        for kernel, value in every.items():
             for signature in value.signatures[len(known.setdefault(kernel, [])) :]:
                 known[kernel].append([name, describe(signature)])
     several = {kernel: signatures for kernel, signatures in known.items() if len(signatures) > 1}

@@ -40,16 +40,6 @@ def carried(figure):
     return replace(figure, estimate=replace(figure.estimate, caution=ONE_ROW))
 
 
-def test_several_systems_are_lines_of_one_table():
-    fewer = np.where(Y_SCORE > 0.3, Y_SCORE, -np.inf)
-    sheet = build_sheet([score(metrics="P"), score(fewer, name="b", metrics="P")])
-    assert sheet.above == ("3 instances · 4 labels · 1.33 true labels and 2.33 to 4 predictions per instance",)
-    assert [row.head for row in sheet.sections[0].rows] == ["a", "b"]
-    ties = "tied scores could move P@3 of a 33.33..44.44 and P@3 of b 33.33..44.44"
-    short = "b: 2 of 3 instances have fewer than 3 predictions: empty places count as misses"
-    assert sheet.below == (short, FEW, ties)
-
-
 def test_a_caution_names_systems_where_others_have_intervals_without_it():
     few, none = score(metrics="P", k=1), score(name="b", metrics="P", k=1)
     [figure] = none.figures

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from support.files import triples, write_qrels, write_run
 
 import xmceval
-from xmceval import DataError, UsageError
+from xmceval import DataError
 
 METRICS = "P,nDCG,AP,RR,R"
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d1": 1}}
@@ -147,53 +147,6 @@ def test_values_of_ignored_queries_may_be_nan():
     assert xmceval.score(QRELS, {**RUN, "q7": {"d1": float("nan")}}, metrics="P", k=1) is not None
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"q1": {"d1": float("nan")}}, "query 'q1', document 'd1': the VALUE is NaN; expected a number"),
-        ({"q1": {"d1": "1"}}, "query 'q1', document 'd1': the VALUE is not a number but str"),
-        ({"q1": {"d1": None}}, "query 'q1', document 'd1': the VALUE is not a number but NoneType"),
-        ({"q1": {1: 1}}, r"query 'q1': the document 1 is not a str but int \(hint: use str\(document\)\)"),
-        ({1: {"d1": 1}}, r"the query 1 is not a str but int \(hint: use str\(query\)\)"),
-        ({"q1": {"": 1}}, "a document has an empty name"),
-        ({"q1": {"\ud800": 1}}, "a document has characters that cannot be written as UTF-8"),
-        ({"q1": {"d1": 10**400}}, "a VALUE is an integer too large for float64"),
-        ({"q2": 3}, "query 'q2': expected a dict of VALUEs by document, got int"),
-    ],
-)
-def test_a_wrong_dict_is_an_error_with_its_place(change, message):
-    for noun, name, pair in (
-        ("grade", "y_true", ({**QRELS, **change}, RUN)),
-        ("score", "y_score", (QRELS, {**RUN, **change})),
-    ):
-        with pytest.raises(DataError, match=f"^{name}: {message.replace('VALUE', noun)}"):
-            xmceval.score(*pair)
-
-
-@pytest.mark.parametrize(
-    ("columns", "rows", "message"),
-    [
-        (
-            ["qid", "docno", "label"],
-            [("q1", "d1", 1)],
-            "^y_score: found the columns qid, docno, label; expected a column",
-        ),
-        (
-            ["qid", "docno", "score"],
-            [(0.5, "d1", 1.0)],
-            "^y_score: entry 0: the column 'qid' is of type double; expected",
-        ),
-        (["qid", "docno", "score"], [("q1", "d1", "x")], "^y_score: entry 0: expected a number, found 'x'"),
-        (["qid", "docno", "score"], [("q1", "d1", np.nan)], r"^y_score: entry 0: has no score \(null or NaN\)"),
-    ],
-)
-def test_a_wrong_data_frame_is_an_error(columns, rows, message):
-    pytest.importorskip("pyarrow")
-    frame = pytest.importorskip("pandas").DataFrame(rows, columns=columns)
-    with pytest.raises(DataError, match=message):
-        xmceval.score(QRELS, frame)
-
-
 def test_grades_may_be_in_a_column_of_scores():
     pytest.importorskip("pyarrow")
     frame = pytest.importorskip("pandas").DataFrame(triples(QRELS), columns=["q_id", "doc_id", "score"])
@@ -223,41 +176,6 @@ def test_sparse_matrices_that_are_dicts_are_still_matrices():
     eye = sp.dok_matrix(np.eye(3))
     assert xmceval.score(eye, eye, metrics="P", k=1)["P@1"] == 1.0
     assert len(xmceval.score_all(eye, {"a": eye, "b": eye}, metrics="P", k=1)) == 2
-
-
-UPDATE = xmceval.Evaluator(metrics="P", k=1, n_labels=2).update
-GATHER = r" by query and document.*\(hint: gather the batches in two dicts"
-A_RUN_ALONE = r"got a run .*hint: pass \{'a': run, 'b': ...\}"
-
-
-@pytest.mark.parametrize(
-    ("function", "y_true", "y_score", "error", "message"),
-    [
-        (xmceval.score, np.eye(5), RUN, DataError, "y_score: has scores by query and document, so the truth must have"),
-        (
-            xmceval.score,
-            QRELS,
-            np.ones((2, 2)),
-            DataError,
-            "y_score: is an array, and y_true has grades by query .*hint",
-        ),
-        (xmceval.score_all, QRELS, RUN, UsageError, A_RUN_ALONE),
-        (xmceval.compare, QRELS, RUN, UsageError, A_RUN_ALONE),
-        (
-            xmceval.score,
-            QRELS,
-            {"a": RUN},
-            DataError,
-            "score is not a number but dict .*score_all takes several systems",
-        ),
-        (UPDATE, QRELS, RUN, UsageError, f"y_true has grades{GATHER}"),
-        (UPDATE, np.eye(2), RUN, UsageError, f"y_score has scores{GATHER}"),
-        (xmceval.score, xmceval.Shards([QRELS] * 2), xmceval.Shards([RUN] * 2), DataError, "joined by query"),
-    ],
-)
-def test_what_cannot_be_joined_by_query_is_refused(function, y_true, y_score, error, message):
-    with pytest.raises(error, match=message):
-        function(y_true, y_score)
 
 
 def test_runs_with_other_documents_are_results_of_the_same_truth():

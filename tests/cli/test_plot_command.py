@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from support.sample import PATHS
 
 TRUTH, MODEL_A, MODEL_B, TRAIN = PATHS
@@ -27,36 +26,6 @@ def test_the_default_kind_follows_from_what_is_computed(run):
     assert "P against the cutoff k" in texts["curves"]
     assert "P@3 by bin of labels (head, tail)" in texts["bins"]
     assert "differences of P@1, P@3" in texts["differences"]
-
-
-@pytest.mark.parametrize(
-    ("args", "code", "message"),
-    [
-        (["--plot", "x.jpg"], 2, "x.jpg: expected a name that ends with .svg, .png, .pdf"),
-        (["--plot", "none/x.svg"], 2, "none/x.svg: there is no folder "),
-        (["--plot", "folder.svg"], 2, "folder.svg: is not a file, so it cannot be overwritten"),
-        (["--plot-kind", "curves"], 2, "--plot-kind has no effect without a file (hint: pass --plot FILE)"),
-        (["--plot", "x.svg", "--plot", "x.svg"], 2, "--plot x.svg is passed 2 times; expected a file for each picture"),
-        (["--plot", "x.svg", "--plot-kind", "bins", "--plot-kind", "bins"], 2, "2 --plot-kinds for 1 --plot; expected"),
-        (
-            ["--plot", "x.svg", "--plot-kind", "bins"],
-            2,
-            "the picture 'bins' needs values of bins of labels or of groups",
-        ),
-        (
-            ["--plot", "x.svg", "--by-frequency", "3", "-m", "AUC"],
-            2,
-            "the picture 'bins' shows metrics that have values",
-        ),
-        (["--plot", "x.svg", "-m", "AUC"], 2, "the picture 'curves' shows metrics at a cutoff, such as P@5"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_before_anything_is_read(run, args, code, message):
-    Path("folder.svg").mkdir()
-    found, out, error = run("score", "missing.txt", "missing.txt", *args)
-    assert (found, out) == (code, "")
-    assert error.startswith(f"Error: {message}")
-    assert not Path("x.svg").exists()
 
 
 def test_without_matplotlib_nothing_is_read(run, monkeypatch):

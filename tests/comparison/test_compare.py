@@ -13,7 +13,6 @@ from scipy.sparse import csr_matrix
 from support.judged import row_values
 
 import xmceval
-from xmceval.errors import UsageError
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
 
@@ -167,27 +166,6 @@ def test_expected_tests_of_real_systems(realdata):
             assert [found.low, found.high] == pytest.approx(expected["t_ci95"], abs=1e-9)
             counts = expected["wins_b"], expected["ties"], expected["wins_a"]
             assert (found.wins, found.ties, found.losses) == counts
-
-
-ONE = {"a": np.eye(6)}
-TWO = ONE | {"b": np.eye(6)[::-1]}
-
-
-@pytest.mark.parametrize(
-    ("systems", "options", "error", "message"),
-    [
-        (TWO, {"against": "d"}, UsageError, "against='d': the systems are a, b"),
-        (TWO, {"test": "z"}, UsageError, "test must be one of t, randomization, got 'z'"),
-        (TWO, {"resamples": 3}, UsageError, "resamples must be a whole number of at least 100, got 3"),
-        (TWO, {"tyes": "best"}, TypeError, "unexpected option tyes"),
-        (ONE, {}, UsageError, "a comparison needs at least two systems"),
-        (np.eye(3), {}, UsageError, "systems must be a dict of scores by name"),
-        ([np.eye(3), np.eye(3)], {}, UsageError, "systems must be a dict of scores by name"),
-    ],
-)
-def test_wrong_arguments_are_refused(systems, options, error, message):
-    with pytest.raises(error, match=message):
-        xmceval.compare(np.eye(6), systems, **options)
 
 
 @pytest.mark.parametrize("options", [{}, {"test": "randomization"}])

@@ -18,7 +18,6 @@ import xmceval
 from xmceval.report.sheet import LONGEST
 
 pytestmark = pytest.mark.usefixtures("in_sample")
-HINT = "(hint: pass these options to the command that writes them)"
 
 
 @pytest.fixture
@@ -163,39 +162,6 @@ def test_the_largest_seed_is_taken(run):
     options = ("-m", "P", "-k", 1, "--test", "randomization", "--seed", 2**63 - 1, "--resamples", 100)
     code, out, _ = run(*PLAIN, *options)
     assert (code, f"seed {2**63 - 1}" in out) == (0, True)
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
-        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got only model_a"),
-        ((TRUTH, MODEL_A, MODEL_B, "--against", "c"), "--against c: the systems are model_a, model_b"),
-        (
-            (TRUTH, MODEL_A, "--runs", f"model_a={MODEL_A},{MODEL_B}"),
-            "several systems are named 'model_a'; expected a name of its own for each",
-        ),
-        ((TRUTH, MODEL_A, "--runs", f"r={MODEL_B}"), "--runs r=model_b.txt: expected NAME=A,B with at least two files"),
-        (
-            (*PLAIN, "-m", "P@1", "--resamples", 200, "--seed", 3),
-            "--resamples, --seed have no effect on t tests (hint: pass --test randomization)",
-        ),
-        (
-            (*PLAIN, "--test", "randomization", "--seed", 2**63),
-            f"--seed must be a whole number of at least 0 and at most {2**63 - 1}, got {2**63}",
-        ),
-        (
-            (TRUTH, "a.rows.npz", "b.rows.npz"),
-            "a.rows.npz, b.rows.npz: per-instance values are compared without TRUTH (hint: leave out tst_X_Y.txt)",
-        ),
-        (
-            ("a.rows.npz", "b.rows.npz", "-k", 3, "--runs", "f=a,b"),
-            f"-k, --runs: not available for per-instance values, which are scored already {HINT}",
-        ),
-    ],
-)
-def test_wrong_usage_is_refused(run, args, message):
-    assert run(*args) == (2, "", f"Error: {message}\n")
 
 
 def test_other_numbers_of_rows_and_other_metrics_are_refused(run, rows, tmp_path):

@@ -73,82 +73,11 @@ def test_rows_of_another_truth_or_with_other_propensities_are_refused(made, save
         xmceval.compare_rows(["a.npz", "c.npz"])
 
 
-COLUMNS = "row,system,weight,P@1\n"
-EXPECTED = "expected per-instance values, npz or CSV with the column row and one per metric"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the file is empty"),
-        ("\n\n", EXPECTED),
-        ("query,AP\n301,0.5\n", EXPECTED),
-        ("row,system,weight\n0,a,1\n", EXPECTED),
-        ('{"row": 0}\n', EXPECTED),
-        (f"{COLUMNS}0,a,1,x\n", "a.txt:2: expected a number, found 'x'"),
-        (f"{COLUMNS}0,a,1,inf\n", "a.txt:2: expected a number, found 'inf'"),
-        (f"{COLUMNS}0,a,1\n", "a.txt:2: expected 4 cells, got 3"),
-        (f"{COLUMNS}0,a,1,1\n0,a,1,0\n", "a.txt:3: expected one line per system for each row"),
-        (f"{COLUMNS}0,a,1,1\n0,b,1,1\n1,a,1,1\n", "a.txt:5: expected one line per system for each row"),
-        (COLUMNS, "a.txt: has no values of rows"),
-        (f"{COLUMNS}0,a,1,1\n0,b,2,0\n", "a.txt: expected one weight per row"),
-        (f"{COLUMNS}0,a,,1\n", "a.txt: expected one weight per row"),
-        ("row,P@1,my gain\n0,1,1\n", "a.txt: the column 'my gain' is of no metric: unknown metric 'my gain'"),
-        ("row,P\n0,1\n", "a.txt: expected one column per metric and cutoff, got P"),
-        ("row,P@5,P_5\n0,1,1\n", "a.txt: expected one column per metric and cutoff, got P@5, P_5"),
-        ("a,b\n1\r2,3\n", "cannot be read as CSV"),
-        ("query,AP\n" + "0" * 200_000 + ",1\n", "cannot be read as CSV"),
-    ],
-)
-def test_broken_files_are_refused_with_their_place(text, message):
+@pytest.mark.parametrize("text", ["a,b\n1\r2,3\n", "query,AP\n" + "0" * 200_000 + ",1\n"])
+def test_text_that_is_no_csv_is_refused_whatever_python_says_of_it(text):
     Path("a.txt").write_bytes(text.encode())
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match="cannot be read as CSV"):
         read_rows("a.txt")
-
-
-META = {"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [False]}
-ARRAYS = {"rows": np.arange(3), "weights": np.ones(3), "values": np.ones((3, 1, 1, 2))}
-UNFIT = "its arrays do not fit together"
-MISSING = "some values are infinite or missing"
-UNREADABLE = r"cannot be read as per-instance values; .*\(hint: write them with save_rows\)"
-OTHER_SCHEMA = "values of rows under the schema 'xmceval/rows/9'; expected"
-
-
-def write_npz(path, *, meta=META, **change):
-    np.savez(path, meta=np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8), **{**ARRAYS, **change})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("values", np.ones((3, 2)), UNFIT),
-        ("values", np.ones((3, 1, 2, 2)), UNFIT),
-        ("values", np.ones((3, 1, 1, 2), dtype=complex), UNFIT),
-        ("values", np.full((3, 1, 1, 2), np.inf), MISSING),
-        ("weights", np.ones(2), UNFIT),
-        ("weights", np.full(3, np.nan), MISSING),
-        ("rows", np.zeros(3, dtype=int), UNFIT),
-        ("rows", np.ones((3, 1), dtype=int), UNFIT),
-        ("rows", np.array(["a", "b", None]), UNREADABLE),
-        ("meta", {**META, "schema": "xmceval/rows/9"}, OTHER_SCHEMA),
-        ("meta", {**META, "metrics": ["P@1", "R@1"]}, UNFIT),
-        ("meta", {"schema": "xmceval/rows/1"}, UNREADABLE),
-        ("meta", [1], UNREADABLE),
-        ("meta", {**META, "systems": [[]]}, UNFIT),
-        ("meta", {**META, "systems": 3}, UNREADABLE),
-    ],
-)
-def test_an_npz_that_was_forged_is_refused(name, value, message):
-    write_npz("a.rows.npz", **{name: value})
-    with pytest.raises(DataError, match=f"a.rows.npz: {message}"):
-        read_rows("a.rows.npz")
-
-
-@pytest.mark.parametrize("counts", [[3], [{}], [{"short_rows": 1}], "ab"])
-def test_counts_that_were_forged_are_refused(counts):
-    write_npz("a.rows.npz", meta={**META, "counts": counts})
-    with pytest.raises(DataError, match=r"a.rows.npz, a.rows.npz: the counts cannot be read"):
-        xmceval.compare_rows(["a.rows.npz", "a.rows.npz"])
 
 
 def test_a_csv_needs_only_the_column_of_rows_and_those_of_metrics():

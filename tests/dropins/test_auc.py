@@ -107,33 +107,6 @@ def test_many_entries_have_scikit_learns_value():
         assert found.values[found.groups == group] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (([0, 2], [1, 2]), "2 at entry 1"),
-        (([0, 1], [1, math.nan]), "NaN at entry 1"),
-        (([0, 1], [1]), "1 entry, but y_true has 2"),
-        (([], []), "no entries"),
-        (([[0, 1]], [[1, 2]]), "one number per entry"),
-        ((["a", "b"], [1, 2]), "one number per entry"),
-    ],
-)
-def test_wrong_arrays_are_refused(args, message):
-    with pytest.raises(xmceval.DataError, match=message):
-        xmceval.roc_auc(*args)
-    with pytest.raises(xmceval.DataError, match=message):
-        xmceval.group_auc(*args, np.zeros(len(args[0]), dtype=int))
-
-
-def test_wrong_groups_and_weights_are_refused():
-    with pytest.raises(xmceval.DataError, match="groups has 1 entry, but y_true has 2"):
-        xmceval.group_auc([0, 1], [1, 2], [1])
-    with pytest.raises(xmceval.DataError, match="one integer or string"):
-        xmceval.group_auc([0, 1], [1, 2], [1.5, 2])
-    with pytest.raises(xmceval.DataError, match="-1 at entry 1"):
-        xmceval.roc_auc([0, 1], [1, 2], sample_weight=[1, -1])
-
-
 def test_wide_integers_are_compared_as_integers():
     assert xmceval.roc_auc([0, 1], [2**62, 2**62 + 1]) == 1
 

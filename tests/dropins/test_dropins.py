@@ -234,49 +234,6 @@ def test_one_class_is_nan_with_our_warning():
     assert caught[0].filename == __file__
 
 
-WRONG = [
-    ("roc_auc_score", [0, 1, 2], [0.1, 0.2, 0.3], "multiclass .* is not supported"),
-    (
-        "roc_auc_score",
-        [[0], [0, 1]],
-        [[0.1, 0.2], [0.2, 0.1]],
-        "y_true: expected a matrix, got rows of different lengths",
-    ),
-    ("average_precision_score", [0, 1, 2], [0.1, 0.2, 0.3], "multiclass is not supported"),
-    ("roc_auc_score", [0.5, 1.2, 2], [0.1, 0.2, 0.3], "continuous is not supported"),
-    ("roc_auc_score", [0, 1], [0.1, math.inf], "infinity"),
-    ("roc_auc_score", [0, 1], [0.1, math.nan], "NaN at row 1"),
-    ("roc_auc_score", [0, 1], [0.1], "2 rows, but y_score has 1 row"),
-    ("roc_auc_score", [0, 1], [[0.1, 0.2], [0.2, 0.1]], "one score per row"),
-    ("roc_auc_score", [[0, 2], [2, 0]], [[0.1, 0.2], [0.2, 0.1]], "holds 0 and 2"),
-    ("coverage_error", [[1], [0]], [[1], [2]], "at least two columns"),
-    ("label_ranking_loss", [[1, 2], [0, 1]], [[1, 2], [0, 1]], "one whole value"),
-    ("label_ranking_loss", [[1, 0], [0, 1]], [[1, 2, 3], [0, 1, 3]], "must be the same"),
-    ("ndcg_score", [[1, -1], [0, 1]], [[1, 2], [0, 1]], "negative value -1"),
-    ("dcg_score", [[1], [0]], [[1], [2]], "at least two labels"),
-    ("roc_auc_score", [], [], "no rows"),
-    ("label_ranking_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
-    ("coverage_error", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "at least two columns"),
-]
-WRONG_LISTS = [
-    ([0, 1, 2], [0.1, 0.2, 0.3], r"the classes 0, 1, 2, of which none is known .*pass pos_label"),
-    (["a", "b"], [0.1, 0.2], "pass pos_label"),
-    ([0, 1], [0.1, np.inf], "y_score: has an infinity"),
-    ([0, 1], [0.1], "y_true has 2 rows, but y_score has 1 row"),
-    ([[0, 1], [1, 0]], [0.1, 0.2], "y_true: expected one class per row"),
-    ([0, 1], [[0.1, 0.2], [0.2, 0.1]], "expected one score per row"),
-    (sparse.csr_matrix(np.eye(2)), [0.1, 0.2], "expected one column"),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "y_true", "y_other", "message"), [*WRONG, *((name, *case) for name in POINTS for case in WRONG_LISTS)]
-)
-def test_mistakes_are_refused(name, y_true, y_other, message):
-    with pytest.raises(xmceval.XmcevalError, match=message):
-        getattr(xmceval, name)(y_true, y_other)
-
-
 @pytest.mark.parametrize("name", RANKING)
 @pytest.mark.parametrize("value", [2, -3, 0.5, np.inf])
 def test_a_dense_truth_of_other_values_is_taken_as_a_sparse_one_is(rng, name, value):

@@ -1,6 +1,5 @@
 """Propensities: the formula, counts of any ids, and where they may come from."""
 
-import math
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
@@ -15,7 +14,7 @@ from support.judged import check_judged
 from support.strategies import to_rows
 
 import xmceval
-from xmceval import DataError, UsageError
+from xmceval import DataError
 from xmceval.labels import counts as growing, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
 from xmceval.labels.propensity import from_counts, from_label_counts, from_values
@@ -33,25 +32,6 @@ def test_inverse_propensities_are_the_formulas(counts, more, a, b):
     n = max(counts) + more
     expected = naive.inverse_propensities(counts, n, a, b)
     assert xmceval.inverse_propensity(counts, n, a=a, b=b) == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("counts", "n", "constants", "message"),
-    [
-        *(
-            ([1], 10, {"a": a, "b": b}, "A of at least 0 and B above 0")
-            for a, b in ((-0.1, 1), (0.5, 0), (math.nan, 1), (0.5, math.inf))
-        ),
-        ([1], 2, {}, "at least 3 rows of training labels, got 2"),
-        *(
-            ([3, count], 1000, {}, f"counts: is {count} at entry 1; expected a number from 0 to 1,000")
-            for count in (-5, math.nan, 1001)
-        ),
-    ],
-)
-def test_what_the_model_does_not_take_is_refused(counts, n, constants, message):
-    with pytest.raises(UsageError if constants else DataError, match=message):
-        xmceval.inverse_propensity(counts, n, **constants)
 
 
 # Counts by label
@@ -187,33 +167,6 @@ def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
     assert any("too few for propensities" in warning for warning in result.warnings)
     with pytest.raises(DataError, match="too few for propensities"):
         xmceval.score(truth[:2], scores[:2], metrics="PSP", k=1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (
-            {"inverse_propensities": [1.0, 0.5, *[1] * 7]},
-            "inverse_propensities:2: the inverse propensity of label 1 is 0.5",
-        ),
-        ({"inverse_propensities": [float("nan"), *[1] * 8]}, "label 0 is nan; expected 1/p from 1 to 2^40"),
-        ({"inverse_propensities": [2.0**41, *[1] * 8]}, "is this p itself, or a count?"),
-        ({"inverse_propensities": [1.0] * 8}, "inverse_propensities has 8 labels, but y_true has 9 labels"),
-        ({"inverse_propensities": np.ones((3, 3))}, "expected one number per label, got shape (3, 3)"),
-        ({"counts": [1] * 9}, "n_train"),
-        ({"counts": [1, -1, *[1] * 7], "n_train": 9}, "counts:2: the count of label 1 is -1; expected a whole number"),
-        ({"counts": [1, 1.5, *[1] * 7], "n_train": 9}, "the count of label 1 is 1.5"),
-        ({"counts": [10] * 9, "n_train": 9}, "expected a whole number from 0 to 9, the number of training instances"),
-        ({"counts": [1] * 9, "n_train": 9, "train": [[1] * 9]}, "pass one of train, counts, inverse_propensities"),
-        ({"train": np.ones((5, 8))}, "train has 8 labels, but y_true has 9 labels"),
-        ({"dataset": "Foo-1M"}, "unknown data set 'Foo-1M'; expected one of "),
-    ],
-)
-def test_wrong_sources_are_refused_with_place_and_hint(problem, arguments, said):
-    _, truth, scores = problem
-    with pytest.raises(xmceval.XmcevalError) as error:
-        xmceval.score(truth, scores, **arguments)
-    assert said in str(error.value)
 
 
 # Data sets

@@ -155,47 +155,6 @@ def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
         evaluator.update(np.eye(1, 4), np.full((1, 4), np.nan))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "PSP@1, .* need train, counts or inverse_propensities: an Evaluator never estimates propensities"),
-        ({"metrics": "PSP@2"}, "PSP@2 needs train, counts or inverse_propensities"),
-        ({"metrics": "P", "by_frequency": 2}, "by_frequency needs train"),
-        ({"metrics": "macroAUC,P"}, "macroAUC: not available for Evaluator"),
-        ({"metrics": "P", "max_weight": 0}, "max_weight must be a number above 0, got 0"),
-        ({"metrics": "P", "max_weight": float("nan")}, "max_weight must be a number above 0, got nan"),
-        ({"metrics": "P", "ties": "worse"}, "ties must be one of"),
-        ({"metrics": "LRAP", "ties": "nonsense"}, "ties must be one of"),
-    ],
-)
-def test_arguments_that_are_wrong_are_refused_at_once(arguments, message):
-    with pytest.raises(UsageError, match=message):
-        xmceval.Evaluator(**arguments)
-
-
-@pytest.mark.parametrize("name", ["labels", "max_line", "sample_weight", "shout"])
-def test_options_of_files_and_unknown_ones_are_refused(name):
-    with pytest.raises(TypeError, match=rf"Evaluator\(\) got an unexpected option {name}"):
-        xmceval.Evaluator(metrics="P", **{name: None})
-
-
-@pytest.mark.parametrize(
-    ("max_weight", "weights", "message"),
-    [
-        (None, [1, 1, 1], "sample_weight of batch 1: pass max_weight to the Evaluator"),
-        (2.0, None, "batch 1 has no sample_weight, but max_weight was passed"),
-        (2.0, [1, 2.5, 1], r"sample_weight of batch 1: the weight of row 1 is 2.5; expected a number from 0 to 2"),
-        (2.0, [1, 1, np.nan], "the weight of row 2 is nan"),
-        (2.0, [1, 1], "sample_weight of batch 1 has 2 numbers, but y_true of batch 1 has 3 rows"),
-        (2.0, [[1], [1], [1]], "expected one number per row"),
-    ],
-)
-def test_weights_that_are_wrong_are_refused(max_weight, weights, message):
-    evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=max_weight)
-    with pytest.raises((UsageError, DataError), match=message):
-        evaluator.update(np.eye(3), np.eye(3), weights)
-
-
 def test_rows_of_no_weight_at_all_have_no_result():
     evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=1)
     evaluator.update(np.eye(3), np.eye(3), np.zeros(3))

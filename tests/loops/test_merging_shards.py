@@ -118,40 +118,6 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names(difference,
     refused(["a.state", "b.state"], f"a.state and b.state differ in {difference}")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metrics": "macroAUC", "save_state": "b.state"}, "macroAUC: not available for states"),
-        ({"shard": "1/2"}, "shard has no effect without save_state"),
-        ({"shard": "3/2", "save_state": "b.state"}, "shard must be its number of how many, such as 2/3, got '3/2'"),
-        ({"shard": "x", "save_state": "b.state"}, "such as 2/3, got 'x'"),
-        ({"shard": "1/1000000000000", "save_state": "b.state"}, "expected at most 1,048,576 shards, got '1/1000000000"),
-        ({"save_state": "a.state"}, r"a.state: already exists"),
-        (
-            {"metrics": "PSP@1", "save_state": "b.state"},
-            "^PSP@1 needs propensities, which cannot be estimated from one",
-        ),
-        ({"by_frequency": 2, "save_state": "b.state"}, "^by_frequency needs propensities, which"),
-    ],
-)
-def test_what_cannot_be_saved_is_refused_before_anything_is_read(options, message):
-    Path("a.state").write_text("x")
-    with pytest.raises(UsageError, match=message):
-        xmceval.score("missing.txt", "missing.txt", **({"metrics": "P@1"} | options))
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (None, "max_weight has no effect without sample_weight"),
-        ([1, 3], "sample_weight:2: the weight of row 1 is 3, above max_weight, 2"),
-    ],
-)
-def test_weights_that_do_not_fit_the_largest_are_refused(weights, message):
-    with pytest.raises(xmceval.XmcevalError, match=message):
-        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, sample_weight=weights, max_weight=2)
-
-
 def test_documents_that_are_numbered_by_their_places_have_no_state():
     Path("q.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
     Path("r.txt").write_text("q1 Q0 d1 1 0.5 tag\nq2 Q0 d1 1 0.5 tag\n")
@@ -176,15 +142,6 @@ def test_what_filters_did_adds_up_and_they_are_of_all_states_or_of_none():
     refused([evaluator, "1.state"], "row 7 is outside 0..6")
     evaluator.update(truth[2][7:], scores[2][7:])
     assert xmceval.merge([evaluator, "1.state"]).filtered.pairs == 4
-
-
-def test_what_is_no_state_is_refused():
-    Path("text.txt").write_text("0:1 2:1\n")
-    refused(["text.txt"], "text.txt: not a state of xmceval (hint: score with save_state=")
-    refused(["missing.txt"], "missing.txt: no such file")
-    refused([], "there is nothing to merge", UsageError)
-    refused("text.txt", "states must be a list of paths or Evaluators, got only one", UsageError)
-    refused([None], "state 1: expected a path or an Evaluator, got NoneType", UsageError)
 
 
 def test_evaluators_and_files_merge():

@@ -23,13 +23,6 @@ def files(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def unscored(monkeypatch):
-    """Fail where something is scored."""
-    for name in ("xmceval.api.score.score_systems", "xmceval.comparison.compare.compare_systems"):
-        monkeypatch.setattr(name, lambda *_, **__: pytest.fail("it was scored"))
-
-
 def read_files(page):
     """Return the table of the files that were read."""
     return next(table for each in parse(page).all("table") if "SHA-256" in (table := read_table(each))[0])[1:]
@@ -92,38 +85,9 @@ def test_training_labels_in_shards_count_as_the_whole(files, run):
     assert tables[0] == tables[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ("score t.txt a.txt --page a.txt", 2, "--page a.txt: expected a name that ends with .html or .htm"),
-        ("score t.txt a.txt --page -", 2, "--page -: expected a name that ends with .html or .htm"),
-        ("compare t.txt a.txt --page p.pdf", 2, "--page p.pdf: expected a name that ends with .html or .htm"),
-        ("score t.txt a.txt --page missing/p.html", 2, "there is no folder"),
-        ("score t.txt a.txt --page old.html", 2, "old.html: already exists (hint: pass --force to overwrite)"),
-        ("compare t.txt a.txt a.txt --page old.html", 2, "old.html: already exists"),
-        ("score t.txt a.txt --train old.html --page old.html --force", 2, "old.html: is an input itself"),
-        ("compare b.rows.npz old.html --page old.html --force", 2, "old.html: is an input itself"),
-        ("score t.txt --page p.html", 2, "Missing argument 'PREDS...'"),
-        ("score t.txt gone.txt --page p.html", 1, "gone.txt: no such file"),
-        ("compare b.rows.npz --page p.html", 1, "b.rows.npz"),
-    ],
-)
-def test_what_is_refused_leaves_no_file(files, run, request, arguments, code, message):
-    if "gone.txt" not in arguments:
-        request.getfixturevalue("unscored")
-    (files / "old.html").write_text("old")
-    before = sorted(files.iterdir())
-    found, out, err = run(*arguments.split())
-    assert (found, out) == (code, "")
-    assert message in err
-    assert sorted(files.iterdir()) == before
-    assert (files / "old.html").read_text() == "old"
-
-
-@pytest.mark.usefixtures("files", "unscored")
-def test_matplotlib_is_asked_for_before_anything_is_scored(run, monkeypatch):
+def test_matplotlib_is_asked_for_before_anything_is_read(run, monkeypatch):
     monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
-    code, _, err = run("score", "t.txt", "a.txt", "--page", "p.html")
+    code, _, err = run("score", "missing.txt", "missing.txt", "--page", "p.html")
     assert code == 1
     assert "pip install matplotlib" in err
 

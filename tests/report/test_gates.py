@@ -181,50 +181,6 @@ def test_a_value_that_is_undefined_never_passes():
     assert undecided_of(outcomes) == [f"AUC: not decided, because it is undefined for {result.name}"]
 
 
-EXPECTED_WORSE = ": expected METRIC:X, such as P@5:0.5"
-EXPECTED_VALUE = ": expected METRIC>=X or METRIC<=X, such as P@5>=34"
-IN_PERCENT = ": limits of shares are in percent (hint: pass {}, or --fraction)"
-NO_EFFECT = " has no effect: {} are from {}"
-REFUSED = [
-    (parse_worse, "P@1:x P@1:inf P@1:5%% P@1>=3", EXPECTED_WORSE),
-    (parse_worse, "P@1:-1 P@1:100 P@1:101", NO_EFFECT.format("differences of P@1", "0 to 100")),
-    (parse_worse, "MCC:200", NO_EFFECT.format("differences of MCC", "0 to 200")),
-    (parse_required, "P@1=3 P@1:3 P@1>=x P@1>=", EXPECTED_VALUE),
-    (parse_required, "P@1>=0.57", IN_PERCENT.format("P@1>=57")),
-    (parse_required, "P<=.9", IN_PERCENT.format("P<=90")),
-    (parse_required, "P@1<=686 P@1<=100 P@1>=-5 P@1>=0 P@1>=100.1", NO_EFFECT.format("values of P@1", "0 to 100")),
-    (
-        as_fraction,
-        "hamming_loss<=5",
-        f"{NO_EFFECT.format('values of hamming_loss', '0 to 1')} (hint: pass hamming_loss<=5%, or --percent)",
-    ),
-    (parse_required, "coverage_error<=5%", ": coverage_error is not a share; expected a number without %"),
-    (parse_required, "MCC>=-100", NO_EFFECT.format("values of MCC", "-100 to 100")),
-    (parse_required, "coverage_error>=0", NO_EFFECT.format("values of coverage_error", "0 to inf")),
-]
-
-
-@pytest.mark.parametrize(("parse_gate", "gates", "problem"), REFUSED)
-def test_what_is_no_gate_or_cannot_fail_or_cannot_pass_is_refused(parse_gate, gates, problem):
-    for gate in gates.split():
-        with pytest.raises(UsageError) as refused:
-            parse_gate(gate)
-        assert str(refused.value) == f"gate {gate!r}{problem}"
-
-
-@pytest.mark.parametrize(
-    ("parse_gate", "gate", "message"),
-    [
-        (parse_worse, "Foo:1", "unknown metric 'Foo'"),
-        (parse_required, "Foo>=3", "unknown metric 'Foo'"),
-        (parse_required, "", "gate ''" + EXPECTED_VALUE),
-    ],
-)
-def test_a_gate_of_no_metric_is_refused(parse_gate, gate, message):
-    with pytest.raises(UsageError, match=message):
-        parse_gate(gate)
-
-
 @pytest.mark.parametrize(
     ("parse_gate", "gates"),
     [

@@ -291,24 +291,11 @@ def test_kinds_are_those_of_the_table_and_each_subject_has_a_default(comparison)
 
 
 PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1", "AUC"])
-AUC = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC")
 
 
-@pytest.mark.parametrize(
-    ("kind", "results", "metrics", "message"),
-    [
-        ("pie", [PLAIN], None, "must be one of curves, bins, .*, got 'pie'"),
-        ("curves", [PLAIN], "AUC", "'curves' shows metrics at a cutoff, not AUC; it can show P@1"),
-        ("curves", [PLAIN], "R", "metrics: R was not computed; expected any of P@1, AUC"),
-        ("curves", [], None, "there are no results to draw"),
-        ("curves", [AUC], None, "'curves' shows metrics at a cutoff, such as P@5; there are only AUC"),
-        ("bins", [PLAIN], None, "hint: pass by_frequency='head,torso,tail'"),
-        ("differences", [PLAIN], None, "'differences' needs a comparison"),
-    ],
-)
-def test_what_a_kind_cannot_show_is_refused(kind, results, metrics, message):
-    with pytest.raises(UsageError, match=message):
-        choose_measures(kind, results, metrics=metrics)
+def test_no_results_are_no_picture():
+    with pytest.raises(UsageError, match="there are no results to draw"):
+        plot([], kind="curves")
 
 
 def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeypatch):

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from judge import naive, table
 from support.measures import named, options_of
 from support.pieces import read_in_pieces
-from support.strategies import cases, random_case, random_weights, subsets, to_csr
+from support.strategies import random_case, random_weights, subsets, to_csr, weighted_cases
 
 import xmceval
 from xmceval import METRICS
@@ -29,15 +29,14 @@ every_metric = pytest.mark.parametrize("name", METRICS)
 @st.composite
 def problems(draw):
     """Return truth with grades and stored zeros, scores, training counts, and what else a value depends on."""
-    case = draw(cases(graded=draw(st.booleans())))
+    case, weights, empty_rows = draw(weighted_cases(graded=draw(st.booleans())))
     n = len(case.truth)
     zeros = draw(st.lists(subsets(case.n_labels, st.just(0.0)), min_size=n, max_size=n))
     truth = [{**none, **row} for none, row in zip(zeros, case.truth, strict=True)]
     counts = draw(st.lists(st.integers(0, 6), min_size=case.n_labels, max_size=case.n_labels))
-    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
     options = {
         "sample_weight": weights,
-        "empty_rows": draw(st.sampled_from(["zero", "drop"])),
+        "empty_rows": empty_rows,
         "unscored": draw(st.sampled_from(["bottom", "zero"])),
         "threshold": draw(st.sampled_from([None, THRESHOLD])),
     }

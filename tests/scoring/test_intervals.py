@@ -337,7 +337,7 @@ def test_small_weights_keep_the_width_of_the_interval(rng, exponent):
 
 
 def test_grades_too_many_and_too_large_to_square_are_refused_with_their_place():
-    n = 3 << 20
+    n = 3 << 19
     truth = sp.csr_array((np.full(n, 2.0**40), np.arange(n), [0, 0, n]), shape=(2, n))
     scores = sp.csr_array((np.arange(n), np.arange(n), [0, 0, n]), shape=(2, n))
     with pytest.raises(DataError, match=r"y_true row 1: a sum of squares .* weights or grades too large"):

@@ -1,34 +1,18 @@
 """Intervals of whole rows, of decisions and of grades against the judge: rows dropped, left out, weighted."""
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_rows
+from support import measures
 from support.intervals import check_interval, judged_interval
 from support.measures import parse
-from support.strategies import cases, few, random_case, random_weights, to_csr
+from support.strategies import few, random_case, random_weights, weighted_cases
 from support.wholerows import OPTIONS, name_of, with_rel
 
-import xmceval
 from xmceval import METRICS
-
-
-@st.composite
-def problems(draw, **options):
-    """Return a case, its weights or none, and how rows without truth count."""
-    case = draw(cases(graded=True, **options))
-    n = len(case.truth)
-    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
-    return case, weights, draw(st.sampled_from(["zero", "drop"]))
-
 
 many_rows = pytest.mark.parametrize("empty_rows", ["zero", "drop"])
 any_weights = pytest.mark.parametrize("weights", [None, random_weights(8)], ids=["plain", "weighted"])
-
-
-def score(case, weights, **options):
-    truth, scores = (to_csr(rows, case.n_labels, np.float64) for rows in (case.truth, case.scores))
-    return xmceval.score(truth, scores, sample_weight=weights, **options)
 
 
 def check(result, name, pairs):
@@ -36,7 +20,7 @@ def check(result, name, pairs):
     check_interval(result.interval(name), judged_interval(pairs, name), len(pairs), name)
 
 
-@given(problem=problems(), unscored=st.sampled_from(["bottom", "zero"]), rel=st.integers(1, 5))
+@given(problem=weighted_cases(), unscored=st.sampled_from(["bottom", "zero"]), rel=st.integers(1, 5))
 def test_whole_rows_have_the_judges_intervals(problem, unscored, rel):
     check_whole_rows(*problem, unscored, rel)
 
@@ -56,7 +40,7 @@ def check_whole_rows(case, weights, empty_rows, unscored, rel):
         asked[name] = judges, 1
         if rel > 1 and "rel" in parse(name)[0].metric.numbers:
             asked[str(parse(with_rel(name, rel))[0])] = judges, rel
-    result = score(case, weights, metrics=list(asked), unscored=unscored, empty_rows=empty_rows)
+    result = measures.score(case, sample_weight=weights, metrics=list(asked), unscored=unscored, empty_rows=empty_rows)
     for name, (judges, grade) in asked.items():
         rules = {"unscored": unscored, "empty_rows": empty_rows, "weights": weights, "k": k, "rel": grade}
         rules["options"] = OPTIONS.get(judges)
@@ -77,7 +61,7 @@ DECIDED = {
 
 @few
 @given(
-    problem=problems(),
+    problem=weighted_cases(),
     rel=st.sampled_from([1, 1, 3]),
     zero=st.sampled_from(["0", "1", "skip"]),
     beta=st.sampled_from([1, 2]),
@@ -112,14 +96,14 @@ def check_decisions(case, weights, empty_rows, rel, zero, beta):
                 beta if rate == "F" else 1,
                 zero if average == "samples" else "0",
             )
-    result = score(case, weights, metrics=list(asked), threshold=0.5, empty_rows=empty_rows)
+    result = measures.score(case, sample_weight=weights, metrics=list(asked), threshold=0.5, empty_rows=empty_rows)
     for name, (rate, average, own_beta, own_zero) in asked.items():
         pairs = naive_labels.decision_pairs(rate, average, sets, case.n_labels, beta=own_beta, zero=own_zero)
         weighted = [(weights_of[i] * num, weights_of[i] * den) for i, (num, den) in zip(kept, pairs, strict=True)]
         check(result, name, weighted)
 
 
-@given(problem=problems(), rel=st.integers(1, 5), k=st.integers(1, 9))
+@given(problem=weighted_cases(), rel=st.integers(1, 5), k=st.integers(1, 9))
 def test_metrics_of_grades_from_rel_on_have_the_judges_intervals(problem, rel, k):
     check_rel(*problem, rel, k)
 
@@ -134,10 +118,8 @@ def test_many_rows_of_grades_from_rel_on_have_the_judges_intervals(weights, empt
 def check_rel(case, weights, empty_rows, rel, k):
     k = min(k, case.n_labels)
     names = [name for name in naive.METRICS if "rel" in METRICS[name].numbers]
-    result = score(
-        case, weights, metrics=[f"{name}(rel={rel})" for name in names], k=k, empty_rows=empty_rows,
-        inverse_propensities=case.inverse,
-    )  # fmt: skip
+    asked = [f"{name}(rel={rel})" for name in names]
+    result = measures.score(case, asked, k, sample_weight=weights, empty_rows=empty_rows)
     for name in names:
         pairs = []
         for y, s, weight in zip(case.truth, case.scores, weights or [1.0] * len(case.truth), strict=True):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_slices
+from support import measures
 from support.intervals import check_interval, judged_interval
 from support.measures import HEADS, parse
-from support.strategies import cases, few, random_case, random_weights, to_csr
+from support.strategies import few, random_case, random_weights, to_csr, weighted_cases
 
 import xmceval
 from xmceval import METRICS
@@ -19,13 +20,11 @@ EDGES = ([1], [2], [1, 3], [2, 3, 5], [7])
 
 
 @st.composite
-def problems(draw, **options):
+def problems(draw):
     """Return a case, the training count of each label, and what scoring takes."""
-    case = draw(cases(graded=True, **options))
+    case, weights, empty_rows = draw(weighted_cases())
     counts = draw(st.lists(st.integers(0, 6), min_size=case.n_labels, max_size=case.n_labels))
-    n = len(case.truth)
-    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
-    return case, counts, {"sample_weight": weights, "empty_rows": draw(st.sampled_from(["zero", "drop"]))}
+    return case, counts, {"sample_weight": weights, "empty_rows": empty_rows}
 
 
 WITH_REL = [name for name in naive.METRICS if "rel" in METRICS[name].numbers and not METRICS[name].complement]
@@ -189,41 +188,31 @@ def judged(name, k, options, case, truth, weights, empty_rows):
     return naive.ratio(pairs)
 
 
-@given(
-    case=cases(graded=True),
-    k=st.integers(1, 4),
-    weights=st.none() | st.lists(st.sampled_from([0.0, 0.5, 2.0]), min_size=6, max_size=6).filter(lambda w: w[0]),
-    empty_rows=st.sampled_from(["zero", "drop"]),
-    rel=st.integers(1, 3),
-)
-def test_the_ceiling_of_every_metric_is_the_value_of_the_perfect_ranking(case, k, weights, empty_rows, rel):
-    check_ceilings(case, k, weights, empty_rows, rel)
+@given(problem=weighted_cases(), k=st.integers(1, 4), rel=st.integers(1, 3))
+def test_the_ceiling_of_every_metric_is_the_value_of_the_perfect_ranking(problem, k, rel):
+    check_ceilings(*problem, k, rel)
 
 
 @pytest.mark.parametrize("weights", [None, random_weights(7)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("empty_rows", ["zero", "drop"])
 def test_the_ceilings_of_many_rows_are_the_values_of_perfect_rankings(weights, empty_rows):
     for k in (1, 3, 7):
-        check_ceilings(random_case(6), k, weights, empty_rows, 3)
+        check_ceilings(random_case(6), weights, empty_rows, k, 3)
 
 
-def check_ceilings(case, k, weights, empty_rows, rel):
+def check_ceilings(case, weights, empty_rows, k, rel):
     k = min(k, case.n_labels)
-    own = None if weights is None else weights[: len(case.truth)]
     asked = {f"{head}@{k}": (*HEADS[head], 1) for head in HEADS}
     if rel > 1:
         asked |= {f"{name}(rel={rel})@{k}": (name, {}, rel) for name in naive.METRICS if "rel" in METRICS[name].numbers}
-    result = xmceval.score(
-        to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels), metrics=list(asked), ceiling=True,
-        inverse_propensities=case.inverse, sample_weight=own, empty_rows=empty_rows,
-    )  # fmt: skip
+    result = measures.score(case, list(asked), ceiling=True, sample_weight=weights, empty_rows=empty_rows)
     for name, (metric, options, grade) in asked.items():
         found = result.estimates[str(parse(name)[0])].ceiling
         truth = [{label: g if grade == 1 else 1.0 for label, g in row.items() if g >= grade} for row in case.truth]
         if metric in NO_CEILING or options.get("norm") == "returned":
             assert found is None
         elif not result.estimates[str(parse(name)[0])].undefined:
-            expected = judged(metric, k, options, case, truth, own, empty_rows)
+            expected = judged(metric, k, options, case, truth, weights, empty_rows)
             assert found == pytest.approx(expected, rel=1e-12, abs=1e-12), name
 
 

@@ -44,6 +44,14 @@ def cases(draw: st.DrawFn, max_rows: int = 6, max_labels: int = 9, graded: bool 
     return Case(truth, scores, n_labels, inverse)
 
 
+@st.composite
+def weighted_cases(draw: st.DrawFn, graded: bool = True) -> tuple[Case, list[float] | None, str]:
+    """Return a case, its sample weights or None, and how rows without truth count."""
+    case = draw(cases(graded=graded))
+    weights = st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=len(case.truth), max_size=len(case.truth))
+    return case, draw(st.none() | weights.filter(any)), draw(st.sampled_from(["zero", "drop"]))
+
+
 def random_case(seed: int, n_rows: int = 40, n_labels: int = 12) -> Case:
     """Return a case with grades, ties, short lists, rows without truth and rows without predictions."""
     rng = np.random.default_rng(seed)

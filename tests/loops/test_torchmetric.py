@@ -164,8 +164,9 @@ def test_swapped_arguments_are_asked_for_in_the_first_line():
         metric = Metric(**OPTIONS)
         with pytest.raises(
             xmceval.DataError, match=r"^are preds and target swapped\? expected update\(preds, target\): "
-        ):
+        ) as asked:
             metric.update(truth, wrong)
+        assert (str(asked.value).count("swapped"), asked.value.hint) == (1, "")
         with pytest.raises(xmceval.DataError, match=r"(?s)^(?!.*preds and target)"):
             metric.update(scores, scores)
         metric.update(scores, truth)

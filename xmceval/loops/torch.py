@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from xmceval.errors import DataError, UsageError, XmcevalError, counted, missing_module
+from xmceval.errors import DataError, UsageError, XmcevalError, counted, missing_module, split_hint
 
 try:
     import torch
@@ -15,6 +15,7 @@ except ModuleNotFoundError as error:
     raise missing_module("xmceval.torch", error) from None
 
 from xmceval.loops.evaluator import Evaluator
+from xmceval.rows.checks import SWAPPED
 
 STATE = "state"  # the key of the rows in checkpoints
 FLOAT32_ONLY = frozenset({"mps"})  # devices without float64
@@ -106,8 +107,9 @@ class Metric(torchmetrics.Metric):
                 self._evaluator.update(target, preds)
             except DataError as error:
                 if self._takes(preds, target):
-                    first = str(error).splitlines()[0].replace("y_true", "target")
-                    raise DataError(f"are preds and target swapped? expected update(preds, target): {first}") from None
+                    fault = split_hint(str(error).splitlines()[0])[0].replace("y_true", "target")
+                    fault = fault.replace(f" ({SWAPPED})", "").replace(f": {SWAPPED})", ")")  # which is asked here
+                    raise DataError(f"are preds and target swapped? expected update(preds, target): {fault}") from None
                 raise
         self._n_seen += n_batch
 

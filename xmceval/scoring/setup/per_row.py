@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,19 +35,14 @@ from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
 
 
-class PerRow(NamedTuple):
-    """Ids, weights and groups of the rows of a truth, in its order."""
+def read_per_row(
+    options: Options, truth: Opened
+) -> tuple[RowIds | None, Opened, Axis | None, Any, RowGroups | None, list[str]]:
+    """Read the ids, weights and groups of rows in the options, in the order of the truth.
 
-    ids: RowIds | None  # the ids passed, or the queries of the truth
-    truth: Opened  # with rows named by the ids passed
-    rows: Axis | None  # the rows named by weights or groups, if not by the truth
-    weights: Any
-    groups: RowGroups | None
-    lines: list[str]  # how weights and groups were read
-
-
-def read_per_row(options: Options, truth: Opened) -> PerRow:
-    """Read the ids, weights and groups of rows in the options, in the order of the truth."""
+    Return the ids passed, or the queries of the truth; the truth, with rows named by the ids passed; the rows named by
+    weights or groups, if not by the truth; weights and groups; and how these were read.
+    """
     judgments, n_rows = truth.judgments, truth.source.n_rows
     ids = None if judgments is None else judgments.row_ids
     if options.row_ids is not None:
@@ -80,7 +75,7 @@ def read_per_row(options: Options, truth: Opened) -> PerRow:
         if n_rows is not None:
             groups.check_number(n_rows, describe_left(options))
         lines.append(line)
-    return PerRow(ids, truth, rows, weights, groups, lines)
+    return ids, truth, rows, weights, groups, lines
 
 
 def describe_left(options: Options) -> str:

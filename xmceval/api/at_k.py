@@ -117,11 +117,7 @@ def _make(name: str, metric: str, others: str, value: str, *what: str) -> Any:
     """Make the function that a row of METRICS_AT_K describes."""
 
     def plain(
-        y_true: MatrixLike,
-        y_score: MatrixLike,
-        *,
-        k: int = 5,
-        sample_weight: ArrayLike | str | Path | None = None,
+        y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
     ) -> float:
         if sample_weight is None and type(k) is int:
             value = _score_small(y_true, y_score, metric, k)

@@ -432,11 +432,7 @@ def score_opened(
         weight_range = range_of(setup.weights, setup.weight_unit)
     for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
         mistake, of_rows = find_doubts(
-            first,
-            number,
-            drop_empty=setup.drop_empty,
-            order_counts=judgments is None,
-            are_lists=system.are_lists,
+            first, number, drop_empty=setup.drop_empty, order_counts=judgments is None, are_lists=system.are_lists
         )
         doubts = [Doubt(mistake)] if mistake else of_rows if ranks else ()
         of_header = system.doubt_header(source, of_system.tally.whole.longest_row)

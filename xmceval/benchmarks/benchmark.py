@@ -184,11 +184,7 @@ def _judge_values(
 
 
 def _run_dataset(
-    plan: BenchmarkPlan,
-    dataset: DatasetPlan,
-    executor: Executor | None,
-    progress: Progress | None,
-    watch: Watch | None,
+    plan: BenchmarkPlan, dataset: DatasetPlan, executor: Executor | None, progress: Progress | None, watch: Watch | None
 ) -> DatasetOutcome:
     """Compare the systems on a data set, which may fail."""
     name, comparison, why = dataset.name, None, ""

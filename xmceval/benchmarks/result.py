@@ -18,14 +18,7 @@ from xmceval.metrics.names import find_name
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.pictures import check_installed
-from xmceval.report.records import (
-    VALUE_COLUMNS,
-    VALUE_TYPES,
-    list_values,
-    record_figure,
-    record_gates,
-    record_measure,
-)
+from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_figure, record_gates, record_measure
 from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.report.score_sheet import Signs, SystemLine, describe_propensities, explain_direction, make_section
 from xmceval.report.scored import GateOutcome, describe_size, shared_lines

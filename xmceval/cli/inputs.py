@@ -138,11 +138,7 @@ def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[Opened
         check_saving(inputs.options, inputs.systems, **saved, force=arguments["force"])
     with executor_of(arguments["dask"]) as executor, long_work(arguments["quiet"]):
         yield OpenedTruth.of(
-            inputs.truth,
-            inputs.options,
-            inputs.systems,
-            max_weight=arguments.get("max_weight"),
-            executor=executor,
+            inputs.truth, inputs.options, inputs.systems, max_weight=arguments.get("max_weight"), executor=executor
         )
 
 

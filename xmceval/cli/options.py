@@ -221,17 +221,9 @@ fail_if_worse = option(
     help="Exit with code 3 if a system is significantly worse.",
 )
 require = option(
-    "--require",
-    multiple=True,
-    group="Output",
-    metavar="RULE",
-    help="Exit with code 3 unless it holds: 'P@5>=40'.",
+    "--require", multiple=True, group="Output", metavar="RULE", help="Exit with code 3 unless it holds: 'P@5>=40'."
 )
-dask = option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Score on a Dask cluster: tcp://host:8786, or local:N for N processes.",
-)
+dask = option("--dask", metavar="ADDRESS", help="Score on a Dask cluster: tcp://host:8786, or local:N for N processes.")
 strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 threads = derived_option("threads", Options)

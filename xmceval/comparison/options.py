@@ -29,10 +29,7 @@ class Testing:
     test: Test = option("t", "Testing", "Paired t test over instances, or randomization of signs.", literal=Test)
     adjust: Adjust = option("holm", "Testing", "Adjust p for several comparisons.", literal=Adjust)
     adjust_over: AdjustOver = option(
-        "metric",
-        "Testing",
-        "Adjust over the pairs of each metric, or over all differences.",
-        literal=AdjustOver,
+        "metric", "Testing", "Adjust over the pairs of each metric, or over all differences.", literal=AdjustOver
     )
     resamples: int = option(
         10_000, "Testing", "Number of resamples, for randomization.", kind=int, low=100, metavar="N"

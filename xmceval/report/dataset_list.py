@@ -23,11 +23,7 @@ NUMERIC = frozenset({1, 2, 3, 4, 5, 9})
 SOURCE_LINE = f"from {SOURCE}; signs other than {SUSPECT} are footnotes there"
 NO_RESULTS = "no published results in the catalogue"
 
-FOOTER = (
-    "* others use other values of A and B",
-    f"sizes and results: {SOURCE}",
-    "one data set: xmceval datasets NAME",
-)
+FOOTER = ("* others use other values of A and B", f"sizes and results: {SOURCE}", "one data set: xmceval datasets NAME")
 
 
 def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:

@@ -71,11 +71,7 @@ class Layout:
     )
     # None: shown for one truth, but not in LaTeX; for several data sets only in wide plain tables.
     intervals: bool | None = option(
-        None,
-        "Output",
-        "Show or hide 95% confidence intervals.",
-        kind=bool,
-        flags=("--intervals/--no-intervals",),
+        None, "Output", "Show or hide 95% confidence intervals.", kind=bool, flags=("--intervals/--no-intervals",)
     )
     pairs: bool = option(
         False, "Output", "Also show the differences by pair, with p, wins and losses, and the runs.", kind=bool

@@ -32,14 +32,7 @@ from xmceval.rows.matrices.frames import (
     split_ids,
     to_numbers,
 )
-from xmceval.rows.matrices.source import (
-    MatrixSource,
-    as_scores,
-    as_truth,
-    check_pair,
-    check_triples,
-    count_columns,
-)
+from xmceval.rows.matrices.source import MatrixSource, as_scores, as_truth, check_pair, check_triples, count_columns
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.progress import in_turn

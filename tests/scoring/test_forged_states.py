@@ -60,7 +60,7 @@ def check_refused(content, message):
     assert str(error.value).isprintable()
 
 
-DAMAGED, WRONG = "damaged or cut short: ", "not one of xmceval: "
+DAMAGED, WRONG = "damaged or cut short", "not one of xmceval: "
 BOTH = [(kind, of_evaluator) for kind in OPTIONS for of_evaluator in (False, True)]
 
 
@@ -264,7 +264,7 @@ def test_archives_that_are_compressed_or_hold_something_else_are_refused():
     header, arrays = unpack(state_of("plain"))
     text, packed, other = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), io.BytesIO(), io.BytesIO()
     np.savez_compressed(packed, header=text, **arrays)
-    check_refused(packed.getvalue(), f"{DAMAGED}its arrays are compressed")
+    check_refused(packed.getvalue(), f"{DAMAGED}: its arrays are compressed")
     np.savez(other, labels=text)
     with pytest.raises(DataError, match=r"^it: not a state of xmceval"):
         load(other.getvalue())

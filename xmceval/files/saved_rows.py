@@ -134,7 +134,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
     try:
         head, *lines = [line for line in csv.reader(io.StringIO(text)) if line] or [[]]
     except csv.Error as error:
-        raise DataError(f"{path}: cannot be read as CSV ({error}); expected per-instance values") from None
+        raise DataError(f"{path}: cannot be read as CSV; expected per-instance values") from error
     names = [name for name in head if name not in {*FIRST_COLUMNS, N_ROWS} and not name.startswith(IDEAL)]
     if "row" not in head or not names:
         raise DataError(

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, Doubt, argument, split_doubts
-from xmceval.files.arrays.npy import refuse_repeated_members
+from xmceval.errors import DataError, Doubt, XmcevalError, argument, split_doubts
+from xmceval.files.arrays.npy import DAMAGE, explain_damage, refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
-from xmceval.files.text.jsonlines import to_dict
+from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
@@ -131,26 +131,27 @@ def unpack_state(content: bytes, name: str) -> State:
         raise DataError(f"{name}: not a state of xmceval {hint}")
     try:
         arrays = _read_arrays(content)
-    except Exception as error:  # zipfile and numpy raise nearly anything for damaged bytes
-        reason = error or type(error).__name__
-        raise DataError(f"{name}: the state is damaged or cut short: {reason} (hint: save it again)") from None
+    except DAMAGE as error:
+        reason = f": {error}" if isinstance(error, DataError) else explain_damage(error)
+        raise DataError(f"{name}: the state is damaged or cut short{reason} (hint: save it again)") from error
     try:
         header = _read_header(arrays.pop("header"))
         setup = _restore_setup(header, arrays, name)
         setup.program.check_mergeable("a state")
         n_needed = sum(task.numbers_per_row(setup) for task in setup.program.row_tasks)
         if n_needed > sum(array.size for array in arrays.values()):
-            raise ValueError("there are too few numbers for its metrics and bins")  # before allocating memory
+            raise DataError("there are too few numbers for its metrics and bins")  # before allocating memory
         totals = empty(setup)
         totals.fill(arrays)
         fields: dict[str, Any] = {field: header[field] for field in ("version", "n_rows", "n_shards", "max_weight")}
         fields |= {field: tuple(header[field]) for field in ("truth", "scores", "systems", "shards", "removed")}
         state = State(name, setup, totals, weight_range=tuple(header["weight_range"] or NO_RANGE), **fields)
         if arrays:
-            raise ValueError(f"there is no array {min(arrays)}")
+            raise DataError(f"there is no array {min(arrays)}")
         _check_sizes(state)
-    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-        raise DataError(f"{name}: the state is not one of xmceval: {error}") from None
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        reason = f": {error}" if isinstance(error, (XmcevalError, RepeatedKeyError)) else ""
+        raise DataError(f"{name}: the state is not one of xmceval{reason}") from error
     return state
 
 
@@ -162,15 +163,15 @@ def _read_arrays(content: bytes) -> Arrays:
         members = archive.infolist()
         is_plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
         if not is_plain or sum(member.file_size for member in members) > len(content):
-            raise ValueError("its arrays are compressed")  # they could expand to any size
+            raise DataError("its arrays are compressed")  # they could expand to any size
         for member in members:
             name, item = member.filename.removesuffix(".npy"), archive.read(member)
             stream = io.BytesIO(item)
             if np.lib.format.read_magic(stream) != (1, 0):
-                raise ValueError(f"{name} is not an array as numpy.savez writes it")
+                raise DataError(f"{name} is not an array as numpy.savez writes it")
             shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
             if dtype.kind not in "iuf" or is_fortran:
-                raise ValueError(f"{name} has no numbers")
+                raise DataError(f"{name} has no numbers")
             numbers = np.frombuffer(item, dtype, offset=stream.tell()).reshape(shape)  # no more than stored
             arrays[name] = numbers.astype(np.float64 if dtype.kind == "f" else np.int64)
     return arrays
@@ -180,21 +181,24 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
     """Parse the header from its bytes, int64 [n_bytes], checking the kind of every field."""
 
     def refuse_constant(constant: str) -> Any:
-        raise ValueError(f"{constant} is no number of JSON")
+        raise DataError(f"{constant} is no number of JSON")
 
-    header = json.loads(text.astype(np.uint8).tobytes(), parse_constant=refuse_constant, object_pairs_hook=to_dict)
+    try:
+        header = json.loads(text.astype(np.uint8).tobytes(), parse_constant=refuse_constant, object_pairs_hook=to_dict)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError("its header is not JSON") from error
     if not isinstance(header, dict) or not str(header.get("schema")).startswith("xmceval/state/"):
-        raise ValueError("its header is not that of a state")
+        raise DataError("its header is not that of a state")
     if header["schema"] != STATE_SCHEMA:
-        raise ValueError(
+        raise DataError(
             f"it has the schema {header['schema'][:40]}, of xmceval {str(header.get('version'))[:20]}; expected "
             f"{STATE_SCHEMA} (hint: score again, or merge with the version that saved it)"
         )
     for name in sorted(HEADER.keys() ^ header.keys()):
-        raise ValueError(f"{name}: {'is missing' if name in HEADER else 'is no field'}")
+        raise DataError(f"{name}: {'is missing' if name in HEADER else 'is no field'}")
     for name, (kind, _) in HEADER.items():
         if not _fits(header[name], kind):
-            raise ValueError(f"{name}: cannot be {str(header[name])[:40]!r}")
+            raise DataError(f"{name}: cannot be {str(header[name])[:40]!r}")
     return header
 
 
@@ -219,17 +223,19 @@ def _restore_options(changed: Mapping[str, Any]) -> Options:
     special: dict[str, Any] = {
         "k": [range(MOST_ROWS)],
         "by_frequency": (range(MOST_ROWS), str, [(range(MOST_ROWS), str)]),
-        "threshold": (*_NUMBER, str),  # JSON has no inf
+        "threshold": _NUMBER,
     }
     for name, value in changed.items():
+        if name == "threshold" and value in ("inf", "-inf"):  # JSON has none
+            continue
         spec = specs().get(name)
         if spec is None or name in UNRECORDED or not _fits(value, special.get(name) or kinds.get(spec.kind, str)):
-            raise ValueError(f"options: {name} cannot be {str(value)[:40]!r}")
+            raise DataError(f"options: {name} cannot be {str(value)[:40]!r}")
     for text in changed.get("metrics", ()):
         tail = text.rpartition("@")[2] if "@" in text else ""
         measures = parse([text], []) if tail.replace(".", "", 1).isalnum() or not tail else []
         if [str(measure) for measure in measures] != [text]:
-            raise ValueError(f"metrics: {text[:40]!r} is not the name of one metric, with its cutoff")
+            raise DataError(f"metrics: {text[:40]!r} is not the name of one metric, with its cutoff")
     return recorded_options(changed)
 
 
@@ -240,13 +246,13 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
     if program is not None and propensities is NO_PROPENSITIES:  # there were too few training rows
         program = without_propensities(program)
     if program is None:
-        raise ValueError("propensities: its metrics need them")
+        raise DataError("propensities: its metrics need them")
     unit, max_weight = header["weight_unit"], header["max_weight"]
     least, greatest = header["weight_range"] or (1.0, 1.0)
     numbers = [number for number in (least, greatest, unit, max_weight) if number is not None]
     is_power_of_two = unit is None or math.frexp(unit)[0] == 0.5
     if not all(0 < number < np.inf for number in numbers) or least > greatest or not is_power_of_two:
-        raise ValueError("weight_range, weight_unit and max_weight: cannot be those of sample weights")
+        raise DataError("weight_range, weight_unit and max_weight: cannot be those of sample weights")
     pairs = header["filter"]
     setup = Setup(
         options=options,
@@ -269,7 +275,7 @@ def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -
     if described is None:
         return NO_PROPENSITIES
     if len({described[name] is None for name in "abn"}) > 1:
-        raise ValueError("propensities: expected all of a, b and n, or none")
+        raise DataError("propensities: expected all of a, b and n, or none")
     source, a, b, n = (described[name] for name in ("source", "a", "b", "n"))
     ids = take(arrays, "propensities.ids", "i", (-1,), 0, MOST_LABELS)
     if n is None:
@@ -279,7 +285,7 @@ def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -
         numbers = take(arrays, "propensities.numbers", "i", (-1,), 0, n)
         propensities = from_table(numbers, n, source, a, b, from_truth=described["from_truth"])
     if ids.size not in {0, numbers.size} or not (np.diff(ids) > 0).all():
-        raise ValueError("propensities: their labels do not ascend, or are not as many as their numbers")
+        raise DataError("propensities: their labels do not ascend, or are not as many as their numbers")
     return replace(propensities, ids=ids)
 
 
@@ -287,22 +293,22 @@ def _check_sizes(state: State) -> None:
     """Refuse inconsistent numbers of rows, shards and labels."""
     setup, tally, n_rows, shards = state.setup, state.totals.tally, state.n_rows, state.shards
     if sorted(set(shards)) != list(shards) or bool(shards) != bool(state.n_shards):
-        raise ValueError("shards: expected numbers that ascend, and how many shards there are")
+        raise DataError("shards: expected numbers that ascend, and how many shards there are")
     if max(shards, default=0) > state.n_shards:
-        raise ValueError(f"shards: cannot be {max(shards)} of {state.n_shards}")
+        raise DataError(f"shards: cannot be {max(shards)} of {state.n_shards}")
     if len({bool(names) for names in (state.truth, state.scores, state.systems)}) > 1:
-        raise ValueError("truth, scores and systems: expected names of what was scored")
+        raise DataError("truth, scores and systems: expected names of what was scored")
     n_counted = tally.n_instances(drop_empty=setup.drop_empty)
     if n_counted > n_rows or (setup.weights is None and n_counted < n_rows):
-        raise ValueError(f"n_rows: {n_rows:,} rows, of which {n_counted:,} are counted")
+        raise DataError(f"n_rows: {n_rows:,} rows, of which {n_counted:,} are counted")
     parts = zip(setup.program.tasks, state.totals.parts, strict=True)
     if any((part["left_out"] > tally.n_rows).any() for task, part in parts if isinstance(task, RowTask)):
-        raise ValueError(f"more rows are left out than the {tally.n_rows:,} that were scored")
+        raise DataError(f"more rows are left out than the {tally.n_rows:,} that were scored")
     pairs, largest = setup.filter, tally.whole.largest_label
     if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
-        raise ValueError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
+        raise DataError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
     setup.width.check_cutoff(setup.program.deepest)
     if largest >= setup.width.n_labels:
-        raise ValueError(f"n_labels: {setup.width.n_labels:,}, but there is label {largest}")
+        raise DataError(f"n_labels: {setup.width.n_labels:,}, but there is label {largest}")
     if not setup.width.is_known and n_rows and (setup.program.needing_labels or setup.options.by_frequency is not None):
-        raise ValueError("n_labels: its metrics or bins need the number of labels")
+        raise DataError("n_labels: its metrics or bins need the number of labels")

@@ -115,15 +115,15 @@ def take(
 ) -> NDArray[Any]:
     """Remove an array from a file's, and check kind (``"i"``, ``"f"``), shape (-1: of any length) and range."""
     if name not in arrays:
-        raise ValueError(f"the array {name} is missing")
+        raise DataError(f"the array {name} is missing")
     array = arrays.pop(name)
     sizes = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or any(expected not in {size, -1} for size, expected in sizes):
-        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+        raise DataError(f"{name} has shape {array.shape}, expected {shape}")
     if array.dtype.kind != kind:
-        raise ValueError(f"{name} has numbers of type {array.dtype}")
+        raise DataError(f"{name} has numbers of type {array.dtype}")
     if not ((low is None or (array >= low).all()) and (high is None or (array <= high).all())):
-        raise ValueError(f"{name} has numbers out of their range")
+        raise DataError(f"{name} has numbers out of their range")
     return array
 
 
@@ -159,7 +159,7 @@ def _add_whole(left: Int64, right: Int64) -> Int64:
 
 def _check_whole(name: str, whole: Int64) -> None:
     if np.delete(whole, LARGEST_LABEL).min() < 0:
-        raise ValueError(f"{name} has a count below 0")
+        raise DataError(f"{name} has a count below 0")
 
 
 def _widen(left: Float64, right: Float64) -> Float64:
@@ -172,7 +172,7 @@ def _widen(left: Float64, right: Float64) -> Float64:
 def _check_grades(name: str, grades: Float64) -> None:
     least, greatest = grades.tolist()
     if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
-        raise ValueError(f"{name} from {least} to {greatest}")
+        raise DataError(f"{name} from {least} to {greatest}")
 
 
 class Tally(Part):
@@ -275,15 +275,15 @@ def add_words(left: Int64, right: Int64) -> Int64:
 def check_words(name: str, words: Int64) -> None:
     """Refuse exact sums, int64 [..., WORDS], unless they are words of 60 bits with the sign in the last."""
     if words.size and not 0 <= int(words[..., :-1].min()) <= int(words[..., :-1].max()) <= MASK:
-        raise ValueError(f"{name} has words of more than {WORD} bits")
+        raise DataError(f"{name} has words of more than {WORD} bits")
     if words.size and not -LARGEST_TOP < int(words[..., -1].min()) <= int(words[..., -1].max()) < LARGEST_TOP:
-        raise ValueError(f"{name} has sums out of range")
+        raise DataError(f"{name} has sums out of range")
 
 
 def check_true(name: str, true: Int64) -> None:
     """Refuse `true`, int64 [2], with more unscored true labels than true labels."""
     if true[0] > true[1]:
-        raise ValueError(f"{name} has {true[0]:,} labels of {true[1]:,}")
+        raise DataError(f"{name} has {true[0]:,} labels of {true[1]:,}")
 
 
 def check_extremes(name: str, extremes: Float64) -> None:
@@ -294,9 +294,9 @@ def check_extremes(name: str, extremes: Float64) -> None:
         (first[..., :-1] == first[..., 1:]) & (second[..., :-1] <= second[..., 1:])
     )
     if not (is_missing | (np.isfinite(first) & np.isfinite(second))).all() or not is_in_order.all():
-        raise ValueError(f"{name} has rows that are not finite, or not in their order")
+        raise DataError(f"{name} has rows that are not finite, or not in their order")
     if extremes.max(initial=0) >= LARGEST_ROW or extremes[np.isfinite(extremes)].min(initial=0) <= -LARGEST_ROW:
-        raise ValueError(f"{name} has rows out of range")
+        raise DataError(f"{name} has rows out of range")
 
 
 class Sums(Part):
@@ -393,10 +393,10 @@ class Totals:
             of_part = {name.removeprefix(f"{prefix}."): arrays.pop(name) for name in names}
             try:
                 part.fill(of_part)
-            except ValueError as error:
-                raise ValueError(f"{prefix}: {error}") from None
+            except DataError as error:
+                raise DataError(f"{prefix}: {error}") from None
             for name in of_part:
-                raise ValueError(f"there is no array {prefix}.{name}")
+                raise DataError(f"there is no array {prefix}.{name}")
 
     @property
     def _named(self) -> list[tuple[str, Part]]:

@@ -155,7 +155,7 @@ class ArrayStream:
                 raise DataError(
                     f"{self.name}: has objects in a pickle, which can run code; only strings are read from it, but "
                     f"{error} (hint: save the names with dtype str)"
-                ) from None
+                ) from error
             if strings.shape != self.header.shape:
                 raise DataError(
                     f"{self.name}: its header declares shape {self.header.shape}, but it holds shape {strings.shape}"
@@ -317,18 +317,14 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
         text = stream.read()
         codes = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
         numbers = (number or 0 for code, number, _ in pickletools.genops(text) if code.name in codes)
-        try:
-            is_wild = any(number > i for i, number in enumerate(numbers))
-        except Exception:
-            raise RefusedError("it is damaged or truncated") from None
-        if is_wild:
+        if any(number > i for i, number in enumerate(numbers)):
             raise RefusedError("the objects in it are not numbered one after the other")
         unpickler = _Unpickler(text)
         content = unpickler.load()
     except RefusedError:
         raise
     except Exception as error:  # a damaged pickle may raise anything at all
-        raise RefusedError(f"it is damaged ({type(error).__name__})") from None
+        raise RefusedError("it is damaged or truncated") from error
     if unpickler.stream.read(1):
         raise RefusedError("more follows it")
     if type(content) is not _Array or type(content.state) is not tuple or len(content.state) != 5:

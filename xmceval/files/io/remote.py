@@ -131,7 +131,7 @@ class RemoteFile:
             yield
         except DataError:
             raise
-        except Exception as error:  # storage packages raise nearly anything
+        except Exception as error:  # storage packages raise nearly anything, maybe with credentials
             raise self._explain(error, what) from None
 
     def _explain(self, error: Exception, what: str) -> DataError:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -313,9 +314,17 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
     except (MemoryError, pyarrow.ArrowMemoryError):
         raise DataError(f"{name}: a part of this table does not fit into memory") from None
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
-        message = " ".join(" ".join(map(str, error.args)).split())[:200]
-        what = "a table" if form.name == "frame" else f"{form.title}; is it damaged or truncated?"
-        raise DataError(f"{name}: cannot be read as {what} ({message})") from error
+        column = re.search("Conversion failed for column (.*) with type", " ".join(map(str, error.args)))
+        if column is not None:
+            problem = f"its column {column[1]!r} has values that are not all numbers, text, or lists of one of these"
+        elif form.name == "frame":
+            problem = "cannot be read as a table"
+        elif isinstance(error, pyarrow.ArrowNotImplementedError):
+            problem = f"has features of {form.title} that this version of pyarrow does not read; or is it damaged?"
+        else:
+            why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+            problem = f"cannot be read as {form.title}; is it damaged or truncated?{why}"
+        raise DataError(f"{name}: {problem}") from error
 
 
 def _import_pyarrow(what: str) -> Any:
@@ -427,6 +436,11 @@ def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
                 if len(fields) != len(names):
                     problem = f"expected {counted(len(names), 'field')}, found {len(fields):,}: {quote(line)}"
                     raise DataError(f"{path}:{number}: {problem}") from None
+                try:
+                    line.decode()
+                except UnicodeDecodeError as error:
+                    problem = f"expected UTF-8, {error.reason} at byte {error.start} of the line"
+                    raise DataError(f"{path}:{number}: {problem}") from None
             raise
 
 
@@ -443,6 +457,9 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     """Return an object that exports an Arrow stream as a table; an array of lists has the column ``labels``."""
     pyarrow = _import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
     form, is_series = FORMATS["frame"], hasattr(value, "iloc") and not is_frame(value)
+    names = Counter(map(str, value.columns) if is_frame(value) else ())
+    if names and (most := names.most_common(1)[0])[1] > 1:
+        raise DataError(f"{name}: has {most[1]} columns {most[0]!r} (hint: keep one of them)")
     with _in_words(name, form):
         if isinstance(value, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
             value.validate(full=True)  # before exporting it

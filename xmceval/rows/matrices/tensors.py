@@ -221,8 +221,7 @@ def _on_device(tensor: Any, name: str, call: Callable[[], Copied]) -> Copied:
     try:
         return call()
     except (RuntimeError, TypeError) as error:
-        where = f"device {tensor.device} ({_first_line(error)})"
-        raise DataError(f"{name}: cannot be read from {where} (hint: pass tensor.cpu())") from None
+        raise DataError(f"{name}: cannot be read from device {tensor.device} (hint: pass tensor.cpu())") from error
 
 
 def _is_remote(values: Any) -> bool:
@@ -243,10 +242,8 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     elif _is_remote(values):
         try:  # CuPy has a method that copies, JAX converts
             return _with_known_dtype(np.asarray(values.get() if hasattr(values, "get") else values))
-        except Exception as error:
-            raise DataError(
-                f"{name}: cannot be copied from its device ({_first_line(error)}) (hint: pass it as an array of numpy)"
-            ) from None
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise DataError(f"{name}: cannot be copied from its device (hint: pass it as an array of numpy)") from error
     elif hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
@@ -274,7 +271,3 @@ def _with_known_dtype(array: AnyArray) -> AnyArray | BFloat16Matrix:
     if array.dtype.name == "bfloat16":
         return BFloat16Matrix(array.view(np.uint16))
     return array.astype(np.float32) if array.dtype.name.startswith("float") else array
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

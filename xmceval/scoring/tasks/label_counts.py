@@ -152,12 +152,12 @@ class LabelCounters(Part):
         ids = take(arrays, "ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
         counts = take(arrays, "counts", "i", (ids.size, self._slots), 0, rows)
         if (ids[1:] <= ids[:-1]).any():
-            raise ValueError("ids do not ascend")
+            raise DataError("ids do not ascend")
         spans = counts[:, FIRST_SPAN : FIRST_SPAN + 2 * self._n_spans]
         predicted, hits, true = spans[:, ::2], spans[:, 1::2], counts[:, TRUE]
         missed = true - hits.sum(axis=1)
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
-            raise ValueError("counts has more hits than true labels or predictions, or more than its rows")
+            raise DataError("counts has more hits than true labels or predictions, or more than its rows")
         self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _take(self, table: CountTable, n_labels: int) -> None:

@@ -345,7 +345,7 @@ def file_table(path: Path, name: str) -> Table:
         schema, n_lines = (file.schema_arrow, file.metadata.num_rows) if is_parquet else (file.schema, None)
     place = partial(_row_of_table, str(path))
     code = f"pandas.read_{'parquet' if is_parquet else 'feather'}({json.dumps(str(path))})"
-    read = partial(_read_parquet if is_parquet else _read_arrow, path)
+    read = partial(_read_parquet, path, set[str]()) if is_parquet else partial(_read_arrow, path)
     return Table(str(path), form, schema, read, place, code, path, n_lines, (form.title,))
 
 
@@ -367,9 +367,48 @@ def _open_file(path: Path, *, is_parquet: bool) -> Any:
         return pyarrow.ipc.open_stream(source)
 
 
-def _read_parquet(path: Path, names: list[str]) -> Iterator[Any]:
-    """Yield the lines, fewer at a time if lists are long; refuse columns that are huge once decoded."""
+class _PageError(Exception):
+    """A page is about to be read."""
+
+
+class _NoPages(io.RawIOBase):
+    """A file whose pages cannot be read."""
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, *_: int) -> int:
+        return 0
+
+    def tell(self) -> int:
+        return 1 << 50  # also the size, beyond any page
+
+    def read(self, *_: int) -> bytes:
+        raise _PageError
+
+
+def _check_chunks(file: Any, checked: set[str], names: list[str]) -> None:
+    """Raise what is wrong in the metadata of columns; asked for it directly, Arrow ends the process (as of 26.0)."""
+    from pyarrow import parquet
+
+    unread = parquet.ParquetFile(_NoPages(), metadata=file.metadata, pre_buffer=False)
+    for name in [name for name in names if name not in checked]:
+        for group in range(file.metadata.num_row_groups):
+            with suppress(_PageError):
+                next(unread.iter_batches(columns=[name], row_groups=[group], use_threads=False), None)
+        checked.add(name)
+
+
+def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[Any]:
+    """Yield the lines, fewer at a time if lists are long; refuse columns that are huge once decoded.
+
+    `checked` are the columns whose metadata were found sound, and receives more.
+    """
     file, most = _open_file(path, is_parquet=True), BATCH_ROWS
+    _check_chunks(file, checked, names)
     for group in range(file.metadata.num_row_groups):
         chunks = file.metadata.row_group(group)
         for number in range(chunks.num_columns):

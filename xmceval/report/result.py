@@ -146,8 +146,8 @@ class Result(Scored, OfResults, Mapping[str, float]):
         """
         if self.held_rows is None:
             raise UsageError(
-                f"{self.name}: the values of rows were not held (hint: score with rows=True; the means over the runs "
-                "of a system have none, each run has its own)"
+                f"{self.name}: the values of rows were not held (hint: score with rows=True, all rows at once; an "
+                "Evaluator and merge have only totals, and of a system with several runs each run has its own)"
             )
         return self.held_rows
 

@@ -1,6 +1,7 @@
 """Queries and documents on the command line: default metrics, words, fractions, and gates in the unit of the table."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support.files import write_qrels, write_run
@@ -111,6 +112,31 @@ def test_a_gate_in_the_other_unit_is_refused(run, files):
         f"Error: gate 'AP>=40' has no effect: {bounds}\n",
     )
     assert run("score", *files[:2], "--percent", "--require", "AP>=0.4")[2].endswith("pass AP>=40, or --fraction)\n")
+
+
+def test_default_metrics_of_search_are_no_options_that_were_passed(run, files):
+    def options(*words):
+        return json.loads(run("score", *files[:2], "-o", "json", *words)[1])["options"]
+
+    assert (options(), options("--ties", "expected")) == ({}, {"ties": "expected"})
+    assert (options("-k", 2), options("-m", "AP")) == ({"k": [2]}, {"metrics": ["AP@all"]})
+
+
+def test_definitions_are_of_queries(run, files):
+    [system] = json.loads(run("score", *files[:2], "-o", "json", "--page", "page.html")[1])["systems"]
+    definitions = [value["definition"] for value in system["metrics"].values()]
+    assert all("mean over queries" in definition for definition in definitions)
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert ("mean over queries" in page, "over instances" in page) == (True, False)
+
+
+def test_a_state_without_metrics_names_what_it_lacks(run, files):
+    code, _, err = run("score", *files[:2], "--save-state", "s.npz")
+    assert (code, "its documents are only numbered" in err) == (1, True)
+    documents = "".join(f"{name}\n" for name in [f"d{i}" for i in range(100)])
+    Path("documents.txt").write_text(documents, encoding="utf-8")
+    code, _, err = run("score", *files[:2], "-q", "--save-state", "s.npz", "--labels", "documents.txt")
+    assert (code, err) == (0, "")
 
 
 def test_json_has_the_metrics_of_search_and_the_values_of_others(run, files):

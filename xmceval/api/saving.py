@@ -57,6 +57,12 @@ def check_saving(
         )
     options.refuse_groups("states", "score whole files")
     compile_program(options.measures).check_mergeable("states")
+    if options.metrics is not None:  # the default ones depend on the truth
+        _check_sources(options)
+
+
+def _check_sources(options: Options) -> None:
+    """Refuse a state with propensities that would be estimated from a shard."""
     if options.needs_sources:
         raise UsageError(
             f"{options.needs_sources} propensities, which cannot be estimated from one shard "
@@ -101,6 +107,7 @@ def check_outputs(
         check_row_file(save_rows, force=force, inputs=_list_files(truth, systems))
     if save_state is None:
         return
+    _check_sources(truth.setup.options)
     opened = truth.input
     if opened.documents is not None:
         noun = "label" if opened.judgments is None else "document"

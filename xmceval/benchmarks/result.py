@@ -193,13 +193,14 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
 
     def _lines(self) -> Iterator[Record]:
         """Yield a record per value, data set by data set, with published values last in each."""
+        nouns = shared_nouns(self.datasets)
         for dataset in self.datasets:
             for line in _list_computed(dataset.comparison) if dataset.comparison else ():
                 yield {**line, "dataset": dataset.name}
             for system in dataset.published:
                 for figure in dataset.list_figures(system, self.measures):
                     place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
-                    of_figure = {**record_figure(figure), **record_measure(figure.measure)}
+                    of_figure = {**record_figure(figure, nouns), **record_measure(figure.measure)}
                     yield {**of_figure, **place, "n_runs": None, "sd": None}
 
     def to_frame(self, *, bins: bool = False) -> DataFrame:

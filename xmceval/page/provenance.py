@@ -18,6 +18,7 @@ from xmceval.report.forms.html import Child, Markup, element, isolate, join, nam
 from xmceval.report.result import Result
 from xmceval.report.scored import shared_lines
 from xmceval.report.sheet import Listing
+from xmceval.rows.nouns import Nouns
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.options import Options, specs
@@ -70,12 +71,13 @@ def draw_definitions(result: Result) -> Markup:
     groups: dict[str, list[Measure]] = {}
     for figure in result.figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
-    return _draw_facts(map(_define, groups.values()))
+    return _draw_facts(_define(measures, result.nouns) for measures in groups.values())
 
 
-def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
+def _define(measures: Sequence[Measure], nouns: Nouns) -> tuple[Child, Child]:
     first = measures[0]
-    formula = first.definition if first.k is None else first.definition.removesuffix(f"; k = {first.k}")
+    definition = nouns.name_rows(first.definition)
+    formula = definition if first.k is None else definition.removesuffix(f"; k = {first.k}")
     parts: list[Child] = [element("div", first.metric.title), element("div", element("code", formula))]
     if first.k is not None:
         parts.append(element("div", f"Here k = {', '.join(measure.cutoff for measure in measures)}."))

@@ -9,6 +9,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.data import Record, pick
 from xmceval.report.scored import GateOutcome, Scored
+from xmceval.rows.nouns import Nouns
 from xmceval.scoring.summary import Counts, Value
 from xmceval.version import SCORE_SCHEMA
 
@@ -78,7 +79,7 @@ def record_system(result: Scored) -> Record:
         "left_out_rows": counts.left_out,
         "unscored_true": counts.unscored_true,
         "filter": result.filtered,
-        "metrics": {figure.name: record_figure(figure) for figure in result.figures},
+        "metrics": {figure.name: record_figure(figure, result.nouns) for figure in result.figures},
         "slices": slices,
         "inputs": result.inputs,
         "doubts": result.doubts,
@@ -92,11 +93,12 @@ def _if_known(counts: Counts, name: str) -> int | None:
     return getattr(counts, name) if counts.are_known else None
 
 
-def record_figure(figure: Value) -> Record:
+def record_figure(figure: Value, nouns: Nouns) -> Record:
     """Return a value over all labels."""
     names = ("value", "low", "high", "tie_low", "tie_high", "ceiling", "undefined", "caution")
     measure = figure.measure
-    return {**pick(figure.estimate, names), "definition": measure.definition, "unit": measure.metric.unit}
+    definition = nouns.name_rows(measure.definition)
+    return {**pick(figure.estimate, names), "definition": definition, "unit": measure.metric.unit}
 
 
 def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
@@ -118,16 +120,16 @@ def list_values(results: Iterable[Scored]) -> Iterator[Record]:
     """Yield a record for each value of each system: first over all labels, then in each bin or group."""
     for result in results:
         data = {**record_data(result), "system": result.name, "scores": result.scores}
-        yield from ({**data, **_line_of(figure), "bin": ""} for figure in result.figures)
+        yield from ({**data, **_line_of(figure, result.nouns), "bin": ""} for figure in result.figures)
         for part in result.slices:
             n_instances = getattr(part.bin, "n_instances", data["n_instances"])
             of_part = {**data, "bin": part.bin.name, "n_instances": n_instances}
-            yield from ({**of_part, **_line_of(figure)} for figure in part.figures)
+            yield from ({**of_part, **_line_of(figure, result.nouns)} for figure in part.figures)
 
 
-def _line_of(figure: Value) -> Record:
+def _line_of(figure: Value, nouns: Nouns) -> Record:
     measure = record_measure(figure.measure)
-    return {**record_figure(figure), "name": figure.name, "kind": figure.kind, **measure}
+    return {**record_figure(figure, nouns), "name": figure.name, "kind": figure.kind, **measure}
 
 
 def record_measure(measure: Measure) -> Record:

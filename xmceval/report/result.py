@@ -20,6 +20,7 @@ from xmceval.report.sheet import DEFAULT, Layout, Sheet
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup
+from xmceval.scoring.setup.truth import with_query_metrics
 from xmceval.scoring.summary import finish_totals
 from xmceval.scoring.totals import Totals
 
@@ -128,7 +129,7 @@ class Result(Scored, OfResults, Mapping[str, float]):
     @property
     def definitions(self) -> dict[str, str]:
         """The definition of each number in one line, by canonical name."""
-        return {figure.name: figure.measure.definition for figure in self.figures}
+        return {figure.name: self.nouns.name_rows(figure.measure.definition) for figure in self.figures}
 
     @property
     def units(self) -> dict[str, str]:
@@ -402,6 +403,9 @@ def make_result(
     """Make the result of a system from its totals."""
     summary, options = finish_totals(totals, setup), setup.options
     cautions = find_cautions(summary, options, setup.nouns)
+    changed = options.changed()
+    if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
+        changed.pop("metrics", None)  # the default ones of queries
     doubts, facts = split_doubts((*warnings, *cautions))
     pairs, whole, report = setup.filter, totals.tally.whole, None
     if pairs is not None:
@@ -418,7 +422,7 @@ def make_result(
         notes,
         report,
         slices=summary.slices,
-        options=options.changed(),
+        options=changed,
         truth=truth,
         scores=scores,
         nouns=setup.nouns,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xmceval.errors import plural
+
 
 @dataclass(frozen=True)
 class Nouns:
@@ -18,6 +20,10 @@ class Nouns:
     def are_of_queries(self) -> bool:
         """Whether rows are queries: their shares are shown as fractions, and zeros of the truth are judgments."""
         return self == OF_QUERIES
+
+    def name_rows(self, text: str) -> str:
+        """Return a text on instances in which they have their name here, such as queries."""
+        return text.replace("instances", plural(self.row)).replace("instance", self.row)
 
 
 OF_LABELS = Nouns()

@@ -159,7 +159,7 @@ def test_grades_may_be_in_a_column_of_scores():
 def test_a_data_frame_with_some_columns_of_a_long_table_is_refused():
     frame = pytest.importorskip("pandas").DataFrame(np.eye(3), columns=["x", "y", "z"])
     assert xmceval.score(np.eye(3), frame, metrics="P", k=1)["P@1"] == 1.0
-    with pytest.raises(DataError, match="beside 'query', a long table has a column of queries"):
+    with pytest.raises(DataError, match="along with 'query', a long table has a column of queries"):
         xmceval.score(np.eye(3), frame.rename(columns={"x": "query", "y": "score"}), metrics="P", k=1)
 
 

@@ -159,7 +159,7 @@ def test_xml_of_mulan_is_no_web_page():
         "t.xml", '<?xml version="1.0"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n<label name="a"></label>'
     )
     with pytest.raises(
-        DataError, match=r"t.xml: is XML with names of labels, .*the rows are in the ARFF file beside it"
+        DataError, match=r"t.xml: is XML with names of labels, .*the rows are in the ARFF file next to it"
     ):
         xmceval.score("t.xml", write("p.txt", "0\n"))
 

@@ -132,7 +132,7 @@ def test_a_filter_has_names_of_query_and_document(kind, form, style, monkeypatch
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([("q", "d"), ("a1", "d")], r"^filter: has 1 query that y_true lacks, such as 'q' \(hint: beside queries, a "),
+        ([("q", "d"), ("a1", "d")], r"^filter: has 1 query that y_true lacks, such as 'q' \(hint: for queries, a "),
         ([("a1", 0)], r"^filter\[0\]: expected names of a query and a document, got \('a1', 0\)"),
         ([[0, 1]], r"^filter\[0\]: expected names of a query and a document, got \[0, 1\]"),
         ("0 1\n", "^f: has 1 query that y_true lacks, such as '0'"),

@@ -366,7 +366,7 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
         (scores.rename(columns={"c": "d"}), r"y_score: its columns have 'd', which y_true lacks, and lack 'c' of y_true \(hint: pass y_score\.to_numpy\(\)"),
         (scores[["a", "b"]], r"y_score: its columns lack 'c' of y_true \(hint: pass y_true\[y_score\.columns\]"),
         (scores.rename(index={5: 4}), "y_score: its index has 4, which y_true lacks, and lacks 5 of y_true"),
-        (scores.rename(columns={"a": "user"}), "y_score: is a data frame with the columns user, b, c; beside 'user', a long table"),
+        (scores.rename(columns={"a": "user"}), "y_score: is a data frame with the columns user, b, c; along with 'user', a long table"),
         (scores.astype(pd.SparseDtype("float")), r"y_score: is a sparse data frame, .* \(hint: pass y_score\.sparse\.to_coo\(\)\)"),
         (scores.set_axis([0, 2, 1], axis=1), r"y_score: its columns have 0, 2 and 1, which y_true lacks"),
     ):  # fmt: skip

@@ -145,7 +145,7 @@ def test_a_list_in_compare_is_runs_and_shards_have_their_name():
     again = Shards([part.copy() for part in good])  # the same matrices would be the same run
     runs = {"good": [Shards(good), again], "bad": [np.vstack(bad) for _ in range(3)]}
     assert xmceval.compare(truth, runs, metrics="P", k=1)["P@1", "bad", "good"].difference == -1.0
-    with pytest.raises(UsageError, match="good: beside a truth of 2 shards, a list of 2 may be shards or runs"):
+    with pytest.raises(UsageError, match="good: the truth has 2 shards, so that a list of 2 may be shards or runs"):
         xmceval.compare(truth, {"good": good, "bad": Shards(bad)}, metrics="P")
 
 

@@ -166,7 +166,7 @@ def check_lists(y_true: Any, systems: Sequence[System]) -> None:
         is_list = are_runs(system.y_score) and len(system.y_score) == n_shards
         if is_list and all(len(parts_of(find_shards(run))) == 1 for run in system.y_score):
             raise UsageError(
-                f"{system.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                f"{system.name}: the truth has {n_shards} shards, so that a list of {n_shards} may be shards or runs "
                 "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
             )
 

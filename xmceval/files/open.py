@@ -156,7 +156,7 @@ def _open_text(head: Head, request: Request) -> Opened:
         if _MULAN.search(content):
             raise DataError(
                 f"{head.path}: is XML with names of labels, as Mulan has it; expected rows (hint: the rows are in the "
-                "ARFF file beside it)"
+                "ARFF file next to it)"
             )
         titled = _TITLE.search(content)
         title = f", titled {quote(b' '.join(titled[1].split()))}" if titled else ""

@@ -167,10 +167,9 @@ class Tabular(Displayed):
         percent : bool, optional
             Whether shares are in percent, else they are fractions; default True, but False where rows are queries.
         intervals : bool, optional
-            Whether values have the half width of their 95% intervals beside them; default True, but False of a
-            benchmark.
+            Whether to show the half width of the 95% interval of each value; default True, but False for a benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines; not of a benchmark.
+            Whether systems are columns and metrics are lines; not for a benchmark.
         pairs : bool
             Whether a comparison shows each run, and lists of the differences of pairs.
         force : bool

@@ -139,7 +139,7 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
     if unknown:
         raise DataError(
             f"{name}: has {counted(len(unknown), 'query')} that {judgments.name} lacks, {name_queries(unknown)} (hint: "
-            "beside queries, a filter has names of query and document, not numbers of row and label)"
+            "for queries, a filter has names of query and document, not numbers of row and label)"
         )
     return NamedPairs(name, lines, lines.gather(len(judgments.queries)))
 

@@ -103,8 +103,8 @@ def _is_wide(frame: Any, name: str) -> bool:
         return False
     if known:
         raise DataError(
-            f"{name}: is a data frame with the columns {', '.join(columns[:10])}; beside {known[0]!r}, a long table "
-            f"has {explain_names(are_scores=False)} (hint: rename the columns, or pass "
+            f"{name}: is a data frame with the columns {', '.join(columns[:10])}; along with {known[0]!r}, a long "
+            f"table has {explain_names(are_scores=False)} (hint: rename the columns, or pass "
             f"{name}.to_numpy() if there is one column per label)"
         )
     return True

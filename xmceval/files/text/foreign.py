@@ -125,7 +125,7 @@ def refuse_foreign(head: Head, request: Request) -> None:
         return
     if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
         raise DataError(
-            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost have them beside their data; expected "
+            f"{head.path}: has the sizes of queries, as LightGBM and XGBoost keep them next to their data; expected "
             f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
         )
     if request.are_names(head.rows[0].words):

@@ -37,8 +37,8 @@ from xmceval.report.renderable import render
 def command(file: str, form: str, **arguments: Any) -> None:
     """Score the systems of FILE on its data sets, and compare them.
 
-    FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
-    testing; see the guide start.md.
+    FILE, in TOML, says which files belong together and has the options of scoring and testing; the guide start.md
+    describes it. The default is ./benchmark.toml.
 
     \b
     Examples:

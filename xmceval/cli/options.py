@@ -218,10 +218,14 @@ fail_if_worse = option(
     multiple=True,
     group="Testing",
     metavar="METRIC[:X]",
-    help="Exit with code 3 if a system is significantly worse.",
+    help="Exit with code 3 if a system is significantly worse by more than X.",
 )
 require = option(
-    "--require", multiple=True, group="Output", metavar="RULE", help="Exit with code 3 unless it holds: 'P@5>=40'."
+    "--require",
+    multiple=True,
+    group="Output",
+    metavar="RULE",
+    help="Exit with code 3 unless the rule holds, such as 'P@5>=40'.",
 )
 dask = option("--dask", metavar="ADDRESS", help="Score on a Dask cluster: tcp://host:8786, or local:N for N processes.")
 strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")

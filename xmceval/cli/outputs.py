@@ -37,7 +37,7 @@ def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], F
             multiple=True,
             type=click.Choice(kinds),
             group="Output",
-            help=f"Kind of picture, for all or for each --plot.  [default: {default}]",
+            help=f"Kind of picture: one for all, or one for each --plot.  [default: {default}]",
         )
         page = file_option("--page", group="Output", help="Write a page with tables and pictures.")
         return plots(plot_kinds(page(function)))

@@ -28,13 +28,13 @@ MAIN = (
 @options.require
 @options.save_rows
 @options.file_option("--save-state", group="Output", help="Write the totals of one system, for xmceval merge.")
-@options.option("--shard", group="Output", metavar="I/N", help="This is shard I of N, with --save-state.")
+@options.option("--shard", group="Output", metavar="I/N", help="Number of this shard, such as 2/8, for --save-state.")
 @options.option(
     "--max-weight",
     type=float,
     group="Input",
     metavar="W",
-    help="Largest sample weight in any shard, with --save-state.",
+    help="Largest sample weight in any shard, for --save-state.",
 )
 @output_options(OF_RESULTS, "bins with --by-frequency or --by-group, else curves")
 @options.force

@@ -62,8 +62,8 @@ MAIN = (
 def command(form: str, **arguments: Any) -> None:
     """Test which of PREDS, files or NAME=FILE, is better on TRUTH.
 
-    TRUTH and PREDS are as in xmceval score. Files that --save-rows wrote are compared without TRUTH, if .rows. is in
-    their names.
+    TRUTH and PREDS are as in xmceval score. Files written by --save-rows, with .rows. in their names, are compared
+    without TRUTH.
 
     \b
     Examples:

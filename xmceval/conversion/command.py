@@ -11,10 +11,10 @@ from xmceval.cli import options
 from xmceval.cli.messages import long_work, say, warn
 
 
-@options.command("convert", short_help="Write truth or predictions in another form.")
+@options.command("convert", short_help="Convert truth or predictions to another format.")
 @click.argument("src", type=options.FILE)
 @click.argument("dst", type=options.FILE)
-@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of SRC.  [default: by content]")
+@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="What SRC is.  [default: by content]")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row, best first.")
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if SRC does not declare it."
@@ -25,14 +25,14 @@ from xmceval.cli.messages import long_work, say, warn
 @options.quiet
 @options.verbose
 def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> None:
-    """Write SRC, truth or predictions, in another form as DST.
+    """Convert SRC, truth or predictions, to the format of DST.
 
-    The ending of DST decides. .npz is a scipy CSR matrix; .npy a dense array, in which 0 is not true and -inf not
-    predicted; .txt or none is text with a header 'rows cols', then rows of idx:value (XMLRepository), and may be
-    compressed (.gz, .bz2, .xz, .zst). - is standard output. All read back to the same numbers. The matrix is held in
-    memory.
+    The ending of DST names the format: .npz is a scipy CSR matrix; .npy a dense array, in which 0 is not true and -inf
+    not predicted; .txt or none is text with a header 'rows cols', then rows of idx:value (XMLRepository), and may be
+    compressed (.gz, .bz2, .xz, .zst). - is standard output. All formats read back as the same numbers. The matrix is
+    held in memory.
 
-    DST appears when it is complete; one that exists is overwritten only with --force.
+    DST appears once it is complete. An existing file is overwritten only with --force.
 
     \b
     Example:

@@ -63,7 +63,7 @@ def convert(
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> Conversion:
-    """Write truth or predictions in another form.
+    """Convert truth or predictions to another format.
 
     The matrix is held in memory as CSR. Text has the header ``rows cols`` and the shortest numbers that read
     back to the same double; npz is what `scipy.sparse.save_npz` writes; npy is a dense array, in which 0 means

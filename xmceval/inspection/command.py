@@ -12,7 +12,7 @@ from xmceval.cli.messages import long_work
 
 @options.command("inspect", short_help="Describe files and check whether they are valid.")
 @click.argument("files", nargs=-1, required=True, type=options.FILE)
-@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
+@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="What FILES are.  [default: by content]")
 @options.file_option(
     "--filter", help="Pairs 'row label', or 'query document', that the predictions should not contain."
 )
@@ -29,10 +29,10 @@ from xmceval.cli.messages import long_work
 def command(files: tuple[str, ...], form: str, verbose: bool, **settings: Any) -> None:
     """Describe FILES and check whether score would accept them.
 
-    The report gives for each file whether it is valid, its size, its form, and its errors. The first truth is also
-    compared with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a transposed matrix,
-    predictions for the training set, a filter that was not applied. Of a state, which --save-state wrote, it shows
-    what was scored.
+    The report says whether each file is valid, and shows its size, format and errors. The first truth is also compared
+    with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a transposed matrix, predictions
+    for the training set, a filter that was not applied. For a state, written by --save-state, it shows what was
+    scored.
 
     The exit code is 1 if score would refuse any of FILES, or if two of them clearly do not belong together.
 

@@ -31,11 +31,11 @@ from xmceval.cli.messages import enforced, warn_of_results
 def command(
     states: tuple[str, ...], form: str, name: str | None, save_state: str | None, force: bool, **arguments: Any
 ) -> None:
-    """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
+    """Merge STATES, written by `xmceval score --save-state`, one for each shard of truth and predictions.
 
-    The values are those of one run over all instances, to the last bit, in whatever order STATES are. All must have the
-    same metrics, options, propensities and version of xmceval. With --shard, a missing state or one given twice is
-    refused. A quoted pattern stands for the files that match.
+    The values are those of one run over all instances, to the last bit, for any order of STATES. All must have the same
+    metrics, options, propensities and version of xmceval. If they were saved with --shard, a missing or repeated one is
+    refused. A quoted pattern stands for the files that match it.
 
     \b
     Example:

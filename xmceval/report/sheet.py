@@ -65,7 +65,7 @@ class Layout:
     percent: bool | None = option(
         None,
         "Output",
-        "Show shares in percent or as fractions.  [default: percent; for qrels fraction]",
+        "Show shares in percent or as fractions.  [default: percent, for qrels fraction]",
         kind=bool,
         flags=("--percent/--fraction",),
     )
@@ -74,7 +74,7 @@ class Layout:
         None, "Output", "Show or hide 95% confidence intervals.", kind=bool, flags=("--intervals/--no-intervals",)
     )
     pairs: bool = option(
-        False, "Output", "Also show the differences by pair, with p, wins and losses, and the runs.", kind=bool
+        False, "Output", "Also show each run, and the difference of each pair with p, wins and losses.", kind=bool
     )
     transpose: bool = False  # systems are columns and metrics are rows
     caption: str | None = None  # of the LaTeX table, itself in LaTeX

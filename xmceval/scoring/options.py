@@ -181,7 +181,7 @@ class Options:
     duplicates: Duplicates = option(
         "error",
         "Input",
-        "A label repeated within an instance: an error, or keep its largest score.",
+        "Labels repeated within an instance: an error, or keep the largest score.",
         literal=Duplicates,
     )
     max_line: int = option(
@@ -190,7 +190,7 @@ class Options:
     sample_weight: Any = option(None, "Input", "Weight of each instance, one per line.", metavar="FILE")
     row_ids: Any = option(None, "Input", "Ids of the instances, one per line, for --save-rows.", metavar="FILE")
     missing: Missing = option(
-        "zero", "Input", "Queries that a run lacks: an error, count as 0, or leave out.", literal=Missing
+        "zero", "Input", "Queries missing from a run: an error, count as 0, or leave out.", literal=Missing
     )
     filter: Any = option(None, "Input", "Pairs of row and label to leave out.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Leave the pairs of --filter out of TRUTH too.", kind=bool)

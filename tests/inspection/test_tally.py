@@ -51,7 +51,7 @@ def source_of(rows):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     labels = np.array([label for row in rows for label, _ in row], dtype=np.int64)
     values = np.array([value for row in rows for _, value in row], dtype=np.float64)
-    return MatrixSource("rows", len(rows), N_LABELS, [Csr(indptr, labels, values, are_scores=True)])
+    return MatrixSource("rows", len(rows), N_LABELS, Csr(indptr, labels, values, are_scores=True))
 
 
 @given(st.lists(entries, min_size=1, max_size=12), st.integers(1, 3))
@@ -108,7 +108,7 @@ def test_very_long_rows_have_all_of_their_entries_in_the_spread(length):
     """Rows of more than 65,536 entries were taken as that long for the mean and the shares."""
     row = np.arange(length)
     rows = Csr(np.array([0, length, length + 1]), np.append(row, 0), np.append(row, 1) + 0.5, are_scores=True)
-    source = MatrixSource("rows", 2, length, [rows])
+    source = MatrixSource("rows", 2, length, rows)
     tally = tally_rows(source, Width(length, "rows has"), 1)
     assert tally.longest == length
     rows = spread(*occurring(tally.lengths))

@@ -16,7 +16,7 @@ import xmceval
 from xmceval import DataError
 from xmceval.errors import Fault
 from xmceval.rows import threads as engine
-from xmceval.rows.block import Scratch
+from xmceval.rows.block import Block, Scratch
 
 THREADS = (1, 2, 3, 8)
 
@@ -135,31 +135,17 @@ def test_every_command_reports_the_same_for_any_number_of_threads(monkeypatch, c
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_results_are_taken_in_the_order_of_blocks(threads):
-    def prepare(_, block):
-        time.sleep(0.002 * (block.first_row % 2))
-        return block.first_row
+def test_rows_are_collected_in_order_although_earlier_blocks_take_longer(monkeypatch, threads):
+    read_in_pieces(monkeypatch, text=8)
+    parse = Block.rows
 
-    taken = []
-    arguments = items(7, ends_in_error=False), prepare, taken.append, threads
-    # A thread that waits for its turn for ever does not hold the tests.
-    running = threading.Thread(target=engine.results_in_order, args=arguments, daemon=True)
-    running.start()
-    running.join(timeout=20)
-    assert taken == list(range(0, 21, 3))
+    def late(block, scratch):
+        time.sleep(0.002 * (block.first_row % 2 == 0))
+        return parse(block, scratch)
 
-
-@pytest.mark.parametrize("threads", THREADS)
-def test_nothing_is_taken_after_a_failure(threads):
-    def take(first_row):
-        taken.append(first_row)
-        if first_row == 6:
-            raise DataError("the disk is full")
-
-    taken = []
-    with pytest.raises(DataError, match="the disk is full"):
-        engine.results_in_order(items(7, ends_in_error=False), lambda _, block: block.first_row, take, threads)
-    assert taken == [0, 3, 6]
+    monkeypatch.setattr(Block, "rows", late)
+    write("p.txt", "20 20\n" + "".join(f"{row}:0.5\n" for row in range(20)))
+    assert xmceval.read("p.txt", kind="scores", threads=threads).indices.tolist() == list(range(20))
 
 
 # Interrupts

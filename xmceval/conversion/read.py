@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from xmceval.errors import AmbiguousError, DataError, UsageError, argument, warn
+from xmceval.errors import AmbiguousError, UsageError, argument, warn
 from xmceval.files.formats import BOTH
 from xmceval.files.io.paths import MAX_LINE, to_path
 from xmceval.files.io.streams import renew_pipes
@@ -18,10 +19,9 @@ from xmceval.files.opened import Opened, Role
 from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
-from xmceval.rows.matrices.source import MatrixSource
-from xmceval.rows.matrices.storage import Csr, PaddedLists, is_wide, may_be_wide
+from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.progress import phase
-from xmceval.rows.threads import results_in_order
+from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
 
@@ -129,24 +129,14 @@ def open_rows(
             f"{path}: lists of labels may be true labels or rankings (hint: pass {argument('kind', 'truth')} or "
             f"{argument('kind', 'scores')})"
         )
-    _refuse_wide(opened.source)
+    check_narrow(opened.source)
     return opened, width if width.is_known else Width.of(opened.source)
 
 
-def _refuse_wide(source: Source) -> None:
-    """Refuse numbers that float64 would round; blocks only keep their order, which is enough for scoring."""
-    if not isinstance(source, MatrixSource) or source.dtype is None or not may_be_wide(source.dtype):
-        return
-    for piece in source.pieces:
-        stored: Any = piece.scores if isinstance(piece, PaddedLists) else piece.values  # type: ignore[attr-defined]
-        first, last = (piece.indptr[0], piece.indptr[-1]) if isinstance(piece, Csr) else (0, piece.n_rows)
-        if is_wide(stored[int(first) : int(last)]):
-            raise DataError(f"{source.name}: has values that float64 would round ({source.dtype})")
-
-
 class _Part(NamedTuple):
-    """The rows of a block: entries per row [n_rows], labels and values [n_entries]."""
+    """The rows of a block: its first row, entries per row [n_rows], labels and values [n_entries]."""
 
+    first_row: int
     lengths: Int64
     labels: NDArray[Any]
     values: NDArray[np.float64]
@@ -158,26 +148,23 @@ def collect_rows(
     """Collect all rows of a source, or the `top` best labels of each row, best first."""
     parts: list[_Part] = []
 
-    def parse(scratch: Scratch, block: Block) -> _Part:
+    def parse(scratch: Scratch, block: Block) -> None:
         rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
-        n_entries = rows.indptr[-1]
-        labels = rows.indices[:n_entries]
+        n_entries, lengths = rows.indptr[-1], np.diff(rows.indptr)
+        labels, values = rows.indices[:n_entries], rows.values[:n_entries]
         kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits if that is enough
-        part = _Part(np.diff(rows.indptr), labels.astype(kind), rows.values[:n_entries].copy())
-        if top is None:
-            return part
-        row = np.repeat(np.arange(part.lengths.size), part.lengths)
-        order = np.lexsort((part.labels, -part.values, row))  # equal scores in the order of their labels
-        rank = np.arange(row.size) - np.repeat(np.cumsum(part.lengths) - part.lengths, part.lengths)
-        best = order[rank < top]
-        return _Part(np.minimum(part.lengths, top), part.labels[best], part.values[best])
-
-    def take(part: _Part) -> None:
-        parts.append(part)
-        add(part.lengths.size)
+        kept = slice(None)
+        if top is not None:
+            row = np.repeat(np.arange(lengths.size), lengths)
+            order = np.lexsort((labels, -values, row))  # equal scores in the order of their labels
+            rank = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            kept, lengths = order[rank < top], np.minimum(lengths, top)
+        parts.append(_Part(block.first_row, lengths, labels[kept].astype(kind), values[kept].copy()))
+        add(lengths.size)
 
     with phase(source.name, source.n_rows) as add:
-        results_in_order(source.blocks(), parse, take, threads)
+        each_block(source.blocks(), Scratch, parse, threads)
+    parts.sort(key=attrgetter("first_row"))
     lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)])
     labels = np.concatenate([np.zeros(0, dtype=np.int32), *(part.labels for part in parts)])
     values = np.concatenate([np.zeros(0), *(part.values for part in parts)])

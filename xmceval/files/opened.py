@@ -199,8 +199,7 @@ class Opened:
     def n_seen(self) -> int:
         """One more than the largest label of lists in memory; 0 for other inputs."""
         matrices = find_matrices(self.source) if self.source.n_labels is None else []
-        pieces = [piece for matrix in matrices if isinstance(matrix.pieces, list) for piece in matrix.pieces]
-        labels = [piece.indices[:] for piece in pieces if isinstance(piece, Csr)]
+        labels = [matrix.stored.indices[:] for matrix in matrices if isinstance(matrix.stored, Csr)]
         return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
     def fit_width(self, n_labels: int | None) -> Source:

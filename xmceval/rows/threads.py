@@ -14,12 +14,10 @@ from operator import itemgetter
 from typing import Any, Generic, TypeVar, cast
 
 from xmceval.errors import DataError, Fault, UsageError, as_here, split_hint
-from xmceval.rows.block import Block, Scratch
 
 Progress = Callable[[int], None]
 Item = TypeVar("Item")
 State = TypeVar("State")
-Payload = TypeVar("Payload")
 
 REPORTED = 10  # lines of a message
 LISTED = 3  # faults of one kind on separate lines
@@ -61,7 +59,11 @@ def each_block(
         items.close()  # only now, since a thread may have been reading
         if failures:
             raise failures[0]
-    loop.raise_first()
+    faults, error = loop.find_first()
+    if faults:
+        raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
+    if error is not None:
+        raise error
 
 
 def run_alone(
@@ -81,43 +83,43 @@ class _Loop(Generic[Item, State]):
     """
 
     def __init__(
-        self,
-        items: Iterator[Item],
-        start: Callable[[], State],
-        work: Callable[[State, Item], None],
-        all_faults: bool,
+        self, items: Iterator[Item], start: Callable[[], State], work: Callable[[State, Item], None], all_faults: bool
     ) -> None:
         self._items, self._start, self._work, self._all_faults = items, start, work, all_faults
-        self._is_stopped = False
-        self._lock = threading.Lock()
-        self._n_drawn = 0
-        self._ahead: deque[tuple[int, Item]] = deque()
-        self._faults: list[tuple[int, Fault]] = []
-        self._errors: list[tuple[int, DataError]] = []
+        self.is_stopped = False  # threads begin no other item
+        self._lock, self._n_drawn = threading.Lock(), 0
+        self._ahead = deque[tuple[int, Item]]()
+        self._faults, self._errors = list[tuple[int, Fault]](), list[tuple[int, DataError]]()
 
     def run(self) -> None:
         """Process items until there are no more, or an error stops all threads."""
         try:
             state = self._start()
-            while not self._is_stopped and (drawn := self._take()):
-                self._work_on(state, *drawn)
+            while not self.is_stopped:
+                with self._lock:
+                    drawn = self._ahead.popleft() if self._ahead else self._draw()
+                if drawn is None:
+                    return
+                number, item = drawn
+                try:
+                    self._work(state, item)
+                except Fault as fault:
+                    others = _further_faults(state, item, self._work, fault) if self._all_faults else []
+                    self._faults += [(number, fault) for fault in (fault, *others)]
+                    if not self._all_faults or len(self._faults) >= COUNTED:
+                        self.is_stopped = True
+                except DataError as error:
+                    self._errors.append((number, error))
+                    self.is_stopped = True
         except BaseException:
-            self.stop()
+            self.is_stopped = True
             raise
-
-    def stop(self) -> None:
-        """Stop threads from beginning another item."""
-        self._is_stopped = True
 
     def draw_two(self) -> bool:
         """Draw two items before any work; return whether there are two."""
         while len(self._ahead) < 2 and (drawn := self._draw()):
             self._ahead.append(drawn)
         return len(self._ahead) == 2
-
-    def _take(self) -> tuple[int, Item] | None:
-        with self._lock:
-            return self._ahead.popleft() if self._ahead else self._draw()
 
     def _draw(self) -> tuple[int, Item] | None:
         """Return the next item and its number, or None after the last one and after an error."""
@@ -130,30 +132,10 @@ class _Loop(Generic[Item, State]):
             item = None
         return None if item is None else (number, item)
 
-    def _work_on(self, state: State, number: int, item: Item) -> None:
-        try:
-            self._work(state, item)
-        except Fault as fault:
-            others = _further_faults(state, item, self._work, fault) if self._all_faults else []
-            self._faults += [(number, each) for each in (fault, *others)]
-            if not self._all_faults or len(self._faults) >= COUNTED:
-                self.stop()
-        except DataError as error:
-            self._errors.append((number, error))
-            self.stop()
-
     def find_first(self) -> tuple[list[Fault], DataError | None]:
         """Return the first error, and the faults of rows before it."""
         at, error = min(self._errors, key=itemgetter(0), default=(self._n_drawn, None))
         return [fault for number, fault in self._faults if number < at], error
-
-    def raise_first(self) -> None:
-        """Raise the first error, if any: the faults of rows, or another error."""
-        faults, error = self.find_first()
-        if faults:
-            raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
-        if error is not None:
-            raise error
 
 
 def _further_faults(state: State, item: Item, work: Callable[[State, Item], None], fault: Fault) -> list[Fault]:
@@ -179,55 +161,26 @@ def _further_faults(state: State, item: Item, work: Callable[[State, Item], None
 
 def as_error(faults: Sequence[Fault]) -> DataError:
     """Report faults in the order of rows; a kind of many rows, or one with a doubt, is one line with their number."""
+
+    def count(faults: Sequence[Fault]) -> str:
+        return f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
+
     kinds: dict[str, list[Fault]] = {}
     for fault in sorted(faults, key=lambda fault: fault.row):
         kinds.setdefault(_DETAILS.sub("", fault.message), []).append(fault)
-    shown = list[tuple[int, str]]()
+    lines = list[tuple[int, str]]()
     for kind in kinds.values():
-        if len(kind) > LISTED or (kind[0].doubt and len(kinds) == 1):
-            shown.append((kind[0].row, _report_together(kind)))
-        else:
-            shown += [(fault.row, str(fault)) for fault in kind]
-    messages = [message for _, message in sorted(shown, key=itemgetter(0))]
+        if len(kind) == 1 or (len(kind) <= LISTED and not (kind[0].doubt and len(kinds) == 1)):
+            lines += [(fault.row, str(fault)) for fault in kind]
+            continue
+        message, hint = split_hint(kind[0].message)
+        (doubt, _), *_ = Counter(f"hint: {hint}" if hint else fault.doubt for fault in kind).most_common(1)
+        mark = "; " if doubt.startswith("hint: ") else ": " if doubt else ""
+        lines.append((kind[0].row, f"{message} ({count(kind)} such rows{mark}{doubt})"))
+    messages = [message for _, message in sorted(lines, key=itemgetter(0))]
     if len(messages) > REPORTED:
-        messages[REPORTED:] = [f"{_count(faults)} rows are wrong; these are the first {REPORTED}"]
+        messages[REPORTED:] = [f"{count(faults)} rows are wrong; these are the first {REPORTED}"]
     return DataError(*messages)
-
-
-def _report_together(faults: Sequence[Fault]) -> str:
-    """Return the message of the first of some faults of one kind, with their number."""
-    first = faults[0]
-    if len(faults) == 1:
-        return str(first)
-    message, hint = split_hint(first.message)
-    (doubt, _), *_ = Counter(f"hint: {hint}" if hint else fault.doubt for fault in faults).most_common(1)
-    mark = "; " if doubt.startswith("hint: ") else ": " if doubt else ""
-    return f"{message} ({_count(faults)} such rows{mark}{doubt})"
-
-
-def _count(faults: Sequence[Fault]) -> str:
-    return f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
-
-
-class _Running:
-    """The number of running threads; unlike a pool, it also counts threads whose start was interrupted."""
-
-    def __init__(self) -> None:
-        self._number, self._changed = 0, threading.Condition()
-
-    def __enter__(self) -> None:
-        with self._changed:
-            self._number += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._changed:
-            self._number -= 1
-            self._changed.notify_all()
-
-    def wait(self) -> None:
-        """Wait until no thread is running."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._number == 0)
 
 
 def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
@@ -236,56 +189,30 @@ def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
     The first interrupt (Ctrl-C) makes them stop after their current items, and is returned then; a second one
     is raised at once.
     """
-    running = _Running()
+    n_running, changed = 0, threading.Condition()  # unlike a pool, it counts threads whose start was interrupted
 
-    def run_counted() -> None:
-        with running:
+    def run() -> None:
+        nonlocal n_running
+        with changed:
+            n_running += 1
+        try:
             loop.run()
+        finally:
+            with changed:
+                n_running -= 1
+                changed.notify_all()
 
     pool = ThreadPoolExecutor(n_threads)
     try:
-        futures = [pool.submit(as_here(run_counted)) for _ in range(n_threads)]
+        futures = [pool.submit(as_here(run)) for _ in range(n_threads)]
         wait(futures)
         pool.shutdown()
     except BaseException as error:
-        loop.stop()
-        running.wait()
+        loop.is_stopped = True
+        with changed:
+            changed.wait_for(lambda: n_running == 0)
         pool.shutdown(wait=False)
         return [error]
     finally:
-        loop.stop()  # a second interrupt may have come before
+        loop.is_stopped = True  # a second interrupt may have come before
     return [ended for future in futures if (ended := future.exception()) is not None]
-
-
-def results_in_order(
-    blocks: Generator[Block, None, None],
-    prepare: Callable[[Scratch, Block], Payload],
-    take: Callable[[Payload], None],
-    threads: int | None,
-) -> None:
-    """Prepare blocks in threads, and take the results one by one in order."""
-    turn, state = threading.Condition(), {"next": 0, "failed": 0}
-
-    def work(scratch: Scratch, item: tuple[int, Block]) -> None:
-        try:
-            payload = prepare(scratch, item[1])
-            with turn:
-                turn.wait_for(lambda: state["next"] == item[0] or state["failed"])
-            if state["failed"]:
-                return
-            take(payload)
-            with turn:
-                state["next"] += 1
-                turn.notify_all()
-        except BaseException:
-            with turn:
-                state["failed"] = 1
-                turn.notify_all()
-            raise
-
-    each_block(_numbered(blocks), Scratch, work, threads)
-
-
-def _numbered(blocks: Generator[Block, None, None]) -> Generator[tuple[int, Block], None, None]:
-    with closing(blocks):
-        yield from enumerate(blocks)

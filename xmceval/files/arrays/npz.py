@@ -69,7 +69,7 @@ def open_npz(path: Path, request: Request) -> Opened:
     if len(sizes) != 2 or min(sizes) < 0:
         raise DataError(f"{path}: its shape is {tuple(sizes)}; expected rows and columns")
     n_rows, n_columns = sizes
-    pieces: FilePieces | list[Csr]
+    stored: FilePieces | Csr
     if kind == "csr":
         n_stored = headers["data"].shape[0]
         if headers["indices"].shape[0] != n_stored:
@@ -78,16 +78,16 @@ def open_npz(path: Path, request: Request) -> Opened:
             raise indptr_error(str(path), n_rows, n_stored)
         of_csr = [arrays[part] for part in ("indptr", "indices", "data")]
         read = partial(_read_csr, of_csr, (n_rows, n_columns), n_stored, request.are_scores)
-        pieces = FilePieces((path,), read, partial(can_start, of_csr))
+        stored = FilePieces((path,), read, partial(can_start, of_csr))
     else:
         whole = {part: arrays[part].read() for part in _FORMATS[kind]}
         if kind == "csc":
             csr = csc_to_csr(str(path), whole["indptr"], whole["indices"], whole["data"], (n_rows, n_columns))
         else:
             csr = coo_to_csr(str(path), whole["row"], whole["col"], whole["data"], n_rows)
-        pieces = [Csr(*csr, request.are_scores)]
+        stored = Csr(*csr, request.are_scores)
     return Opened(
-        MatrixSource(str(path), n_rows, n_columns, pieces, dtype=headers["data"].dtype),
+        MatrixSource(str(path), n_rows, n_columns, stored, dtype=headers["data"].dtype),
         FORMATS["npz"],
         (f"{FORMATS['npz'].title} {kind} matrix",),
         request.role,

@@ -109,9 +109,7 @@ def open_lists(
         partial(_lists, labels.name, request.names if are_names else None),
         starts_anywhere=not header.dtype.hasobject,
     )
-    source = MatrixSource(
-        labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype, may_be_scores=may_be_scores
-    )
+    source = MatrixSource(labels.name, header.shape[0], None, pieces, dtype=dtype, may_be_scores=may_be_scores)
     content = "label names" if are_names else "labels"
     if form.name == "npy-ranked":
         facts = [f"{form.title} {content}"]
@@ -196,15 +194,10 @@ class _NamedLists(Matrix):
     """Label names and their scores as two arrays; an empty name and "-1" are padding."""
 
     words: AnyArray
-    scores: AnyArray
+    values: AnyArray  # scores
     names: Names
     source: str
     first_row: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-        return self.words.shape
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, replacing names by labels."""
@@ -232,11 +225,5 @@ class _NamedLists(Matrix):
                 if word is not None:
                     problem = unknown_name(word[:40], self.names)
                 raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
-        lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
+        lists = PaddedLists(labels.reshape(words.shape), self.values[start:stop])
         return lists.copy_rows(0, stop - start, scratch)
-
-    def sliced(self, start: int, stop: int) -> _NamedLists:
-        """Return a slice of rows."""
-        return replace(
-            self, words=self.words[start:stop], scores=self.scores[start:stop], first_row=self.first_row + start
-        )

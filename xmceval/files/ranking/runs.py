@@ -227,7 +227,7 @@ def _held(
         labels = labels.astype(np.int32)
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = partial(_name_entries, str(source), lines, queries, csr, documents)
-    matrix = MatrixSource(str(source), csr.n_rows, None, [csr], is_exact=False, names=names)
+    matrix = MatrixSource(str(source), csr.n_rows, None, csr, names=names)
     is_ranked = request.are_scores and source.is_ranked
     return Opened(matrix, source.form, (*source.facts, *facts), request.role, is_held=True, is_ranked=is_ranked)
 

@@ -170,16 +170,16 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     n_rows = _count_rows(by_row, n_lines, request)
     if request.are_scores and truth is not None:
         warnings.extend(check_numbers(truth, by_row))
-    pieces: FilePieces | list[Matrix]
+    stored: FilePieces | Matrix
     if is_streamed and table.path is not None:
-        pieces = FilePieces((table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows))
+        stored = FilePieces((table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows))
     else:
         csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
-        pieces = [csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)]
+        stored = csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)
     again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
     names_of = partial(_name_entries, by_row, again)
-    source = MatrixSource(table.name, n_rows, None, pieces, is_exact=False, warnings=warnings, names=names_of)
+    source = MatrixSource(table.name, n_rows, None, stored, warnings=warnings, names=names_of)
     return Opened(
         source,
         table.form,

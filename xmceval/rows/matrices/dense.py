@@ -27,12 +27,6 @@ class Dense(Matrix):
     values: Any  # as `as_values` returns them
     are_scores: bool
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and labels."""
-        shape: tuple[int, ...] = self.values.shape
-        return shape
-
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
         values = self.values[start:stop]
@@ -61,10 +55,6 @@ class Dense(Matrix):
             return DEVICE_ENTRIES
         is_known = memory is not values or memory.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")}
         return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
-
-    def sliced(self, start: int, stop: int) -> Dense:
-        """Return a slice of rows."""
-        return Dense(self.values[start:stop], self.are_scores)
 
 
 def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, first_nan: Int64) -> Selected:

@@ -10,20 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError
+from xmceval.rows import readings
 from xmceval.rows.block import AnyArray
 from xmceval.rows.matrices.tensors import as_array, is_sparse, is_tensor
-from xmceval.rows.readings import (
-    FEW_ROWS,
-    LEAST_IDS,
-    MOST_OF_IDS,
-    Axis,
-    are_distinct,
-    find_order,
-    first_named,
-    is_text,
-    is_whole,
-    may_be_ids_of_rows,
-)
+from xmceval.rows.readings import FEW_ROWS, LEAST_IDS, MOST_OF_IDS, Axis
 
 
 class IdColumn(NamedTuple):
@@ -76,7 +66,7 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     is_same = [other is not None and np.array_equal(head, other) for other in heads]
     is_graded = len(places) > MOST_OF_IDS  # then whole numbers may be grades
     if is_graded:
-        places = [place for place in places if are_distinct(head[:, place])]
+        places = [place for place in places if readings.are_distinct(head[:, place])]
     if all(is_same) or len(places) > MOST_OF_IDS:
         return ()
     names = list(truth.columns) if is_frame(truth) else list(range(head.shape[1]))
@@ -84,24 +74,32 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     for place in places:
         column = IdColumn(place, names[place], len(names))
         values, theirs = _column(truth, place), [_find_column(system, column) for system in systems]
-        is_certain = are_distinct(values) and (is_text(values) or len(values) >= LEAST_IDS)
+        is_certain = readings.are_distinct(values) and (readings.is_text(values) or len(values) >= LEAST_IDS)
         if any(others is None for others in theirs):
             if is_certain and any(_lacks(system, column, truth) for system in systems):
                 lone.append(column)
-        elif is_certain and all(others is not None and are_distinct(others) for others in theirs):
+        elif is_certain and all(others is not None and readings.are_distinct(others) for others in theirs):
             found.append(column)
         elif any(
-            may_be_ids_of_rows(values, others, least=_least_rows(other_head, place))
+            readings.may_be_ids_of_rows(values, others, least=_least_rows(other_head, place))
             for others, other_head, is_truth in zip(theirs, heads, is_same, strict=True)
             if others is not None and other_head is not None and not is_truth
         ):
             doubtful.append(column)
         else:
-            is_graded |= not is_text(values)
+            is_graded |= not readings.is_text(values)
     if is_graded:
-        numbers = [column for column in found if not is_text(head[:, column.place])]
-        doubtful = [column for column in numbers if _are_shared(truth, systems, heads, column)]
-        found, lone = ([each for each in columns if is_text(head[:, each.place])] for columns in (found, lone))
+        numbers = [column for column in found if not readings.is_text(head[:, column.place])]
+        doubtful = list[IdColumn]()
+        for column in numbers:  # of which predictions with fractions elsewhere share most values
+            ours = set(_column(truth, column.place).tolist())
+            for system, other in zip(systems, heads, strict=True):
+                if other is not None and _least_rows(other, column.place) == FEW_ROWS:
+                    others = _find_column(system, column)
+                    if others is not None and 2 * len(ours.intersection(others.tolist())) > len(ours):
+                        doubtful.append(column)
+                        break
+        found, lone = ([each for each in columns if readings.is_text(head[:, each.place])] for columns in (found, lone))
     if len(found) + len(doubtful) == head.shape[1]:  # no labels are left
         return ()
     if lone:
@@ -118,18 +116,6 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     return tuple(found)
 
 
-def _are_shared(truth: Any, systems: Sequence[Any], heads: Sequence[AnyArray | None], column: IdColumn) -> bool:
-    """Return whether predictions with fractions elsewhere share most of the truth's values in a column."""
-    ours = set(_column(truth, column.place).tolist())
-    return any(
-        head is not None
-        and _least_rows(head, column.place) == FEW_ROWS
-        and (values := _find_column(system, column)) is not None
-        and 2 * len(ours.intersection(values.tolist())) > len(ours)
-        for system, head in zip(systems, heads, strict=True)
-    )
-
-
 def _least_rows(scores: AnyArray, place: int) -> int:
     """Return the number of rows needed to tell that a column is not a label: more if all columns are whole."""
     others = np.delete(scores, place, axis=1)
@@ -142,7 +128,7 @@ def refuse_lone_ids(scores: Any, truth: Any) -> None:
     if head is None or head.shape[1] < 2 or len(scores) < LEAST_IDS:
         return
     names = list(scores.columns) if is_frame(scores) else list(range(head.shape[1]))
-    places = [place for place in _candidates(head) if are_distinct(_column(scores, place))]
+    places = [place for place in _candidates(head) if readings.are_distinct(_column(scores, place))]
     rest = np.delete(head, places, axis=1)
     if places and rest.dtype.kind == "f" and 2 * np.count_nonzero(rest != np.floor(rest)) > rest.size:
         column = IdColumn(places[0], names[places[0]], len(names))
@@ -159,8 +145,8 @@ def refuse_mixed(truth: Any, scores: Any) -> None:
     index = set(rows_of(wide, "").listed)
     for name in table.columns:
         ids = table[name].to_numpy()
-        is_shared = name in list(wide.columns) and are_distinct(wide[name].to_numpy())
-        if len(ids) >= LEAST_IDS and are_distinct(ids) and (is_shared or set(ids.tolist()) == index):
+        is_shared = name in list(wide.columns) and readings.are_distinct(wide[name].to_numpy())
+        if len(ids) >= LEAST_IDS and readings.are_distinct(ids) and (is_shared or set(ids.tolist()) == index):
             both = f"y_true.set_index({name!r})", f"y_score.set_index({name!r})"
             raise DataError(
                 f"y_true and y_score: {name!r} names the rows of both, of which one has lists and the other a column "
@@ -189,7 +175,7 @@ def check_rows(truth: Any, **others: Any) -> None:
     known = None
     if rows_of(truth, "y_true").is_numbered:
         for name, value in others.items():
-            known = known if value is None else first_named(known, rows_of(value, name), "y_true")
+            known = known if value is None else readings.first_named(known, rows_of(value, name), "y_true")
 
 
 def aligned(
@@ -202,14 +188,14 @@ def aligned(
     """
     if other is None:
         return None
-    order = find_order(rows[0] or rows_of(truth, "y_true"), rows[1] or rows_of(other, name))
+    order = readings.find_order(rows[0] or rows_of(truth, "y_true"), rows[1] or rows_of(other, name))
     columns = None
     if in_columns and any(is_frame(value) and len(value.columns) > 1 for value in (truth, other)):
         labels = [
             Axis.of(source, "label", value.columns) if is_frame(value) else Axis(source, "label")
             for source, value in (("y_true", truth), (name, other))
         ]
-        columns = find_order(*labels)
+        columns = readings.find_order(*labels)
     if order is None and columns is None:
         return other
     values = other.to_numpy() if hasattr(other, "to_numpy") else other
@@ -246,7 +232,7 @@ def _candidates(head: AnyArray) -> Iterator[int]:
     """Yield the columns with text, or with whole numbers, at least one of them above 1."""
     for place in range(head.shape[1]) if head.dtype.kind == "O" else np.flatnonzero(head.max(axis=0) > 1).tolist():
         values = head[:, place]
-        if is_whole(values) and (is_text(values) or values.max() > 1):
+        if readings.is_whole(values) and (readings.is_text(values) or values.max() > 1):
             yield place
 
 

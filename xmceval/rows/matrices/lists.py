@@ -92,12 +92,8 @@ def _split_scored(rows: Any) -> tuple[list[Any], list[Any]] | None:
 
 def join_lists(pair: Pair) -> Csr | None:
     """Join the labels and scores of rows that need not have the same length; None of arrays. Label -1 is padding."""
-    if not all(isinstance(rows, (list, tuple)) for rows in (pair.labels, pair.scores)):
-        return None
-    if not all(isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1 for row in (*pair.labels, *pair.scores)):
-        return None
-    lengths, others = [len(row) for row in pair.labels], [len(row) for row in pair.scores]
-    if len({*lengths, *others}) < 2 and pair.labels_name != pair.scores_name:
+    lengths, others = _lengths(pair.labels), _lengths(pair.scores)
+    if lengths is None or others is None or (len({*lengths, *others}) < 2 and pair.labels_name != pair.scores_name):
         return None
     for row, (n_labels, n_scores) in enumerate(zip_longest(lengths, others, fillvalue=0)):
         if n_labels != n_scores:
@@ -127,11 +123,9 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) 
     As scores they fall along each row. Rows of integers are label ids if their lengths differ, or differ from
     `n_labels`; otherwise they are a dense matrix. -1 is padding. An empty list and empty rows are lists too.
     """
-    if not isinstance(rows, (list, tuple)):
+    lengths = _lengths(rows)
+    if lengths is None:
         return None
-    if not all(isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1 for row in rows):
-        return None
-    lengths = [len(row) for row in rows]
     are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
     if any(lengths) and not are_sets and len(set(lengths)) == 1 and n_labels in {None, lengths[0]}:
         return None
@@ -186,6 +180,15 @@ def _concatenate(rows: Any, name: str) -> AnyArray | None:
     if any(array.ndim != 1 for array in filled):
         return None
     return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
+
+
+def _lengths(rows: Any) -> list[int] | None:
+    """Return the lengths of rows, if these are lists, sets, arrays or tensors of one dimension."""
+    if not isinstance(rows, (list, tuple)):
+        return None
+    if not all(isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1 for row in rows):
+        return None
+    return [len(row) for row in rows]
 
 
 def _is_integer(values: Any) -> bool:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, Fault, counted
+from xmceval.rows import readings
 from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
-from xmceval.rows.matrices.lists import Pair, as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_sets
+from xmceval.rows.matrices.lists import as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import (
     Csr,
@@ -23,20 +24,11 @@ from xmceval.rows.matrices.storage import (
     PaddedLists,
     check_dtype,
     is_wide,
+    join_pieces,
     may_be_wide,
     name_of,
-    take_rows,
 )
 from xmceval.rows.matrices.tensors import as_values
-from xmceval.rows.readings import (
-    are_ids,
-    are_ranked_lists,
-    are_triples,
-    begin_with_ids,
-    check_truth,
-    lists_of_ids_error,
-    look_like_ids,
-)
 from xmceval.rows.repairs import unrepaired
 from xmceval.rows.sources import shards_of
 
@@ -51,14 +43,11 @@ BLOCK_ROWS = 1 << 15  # rows per block, so that nearly empty rows do not make lo
 class MatrixRows(StoredRows):
     """A slice of rows of one piece of a matrix."""
 
-    name: str  # the name of the matrix in messages
+    source: MatrixSource
     piece: Matrix
     start: int  # range of rows in the piece
     n_rows: int
     row: int  # the number of the first row in the matrix
-    depth: int | None = None  # labels to select per row, if the piece is dense and not all are needed
-    # names the entries of a label in a row of the matrix for messages, if they have names
-    names: Callable[[int, int], EntryNames] | None = None
 
     @property
     def n_columns(self) -> int | None:
@@ -76,25 +65,26 @@ class MatrixRows(StoredRows):
 
     def place(self, row: int) -> str:
         """Return the name of the matrix and the number of a row in it."""
-        return f"{self.name} row {self.row + row}"
+        return f"{self.source.name} row {self.row + row}"
 
     def entry_names(self, row: int, label: int) -> EntryNames:
         """Return how messages name the entries of a label in a row."""
-        return super().entry_names(row, label) if self.names is None else self.names(self.row + row, label)
+        names = self.source.names
+        return super().entry_names(row, label) if names is None else names(self.row + row, label)
 
     def lowest_labels(self, n_rows: int) -> Int64 | None:
         """Return the label with the lowest score in each of the first rows, for dense rows with a selection."""
-        if self.depth is None or not isinstance(self.piece, Dense):
+        if self.source.depth is None or not isinstance(self.piece, Dense):
             return None
         return lowest_labels(self.piece.values, slice(self.start, self.start + min(n_rows, self.n_rows)))
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
         """Select the `depth` best labels of each row, and the true labels that tie with the last."""
-        if self.depth is None or not isinstance(self.piece, Dense):
+        if self.source.depth is None or not isinstance(self.piece, Dense):
             return None
-        rows, found = slice(self.start, self.start + self.n_rows), np.array([-1, -1], dtype=np.int64)
-        selected = select(self.piece.values, rows, self.depth, truth, scratch, found)
-        row, label = found.tolist()
+        rows, nan = slice(self.start, self.start + self.n_rows), np.array([-1, -1], dtype=np.int64)
+        selected = select(self.piece.values, rows, self.source.depth, truth, scratch, nan)
+        row, label = nan.tolist()
         if row >= 0:
             raise Fault(row, f"{self.place(row)}: the score value of label {label} is NaN; expected a number")
         return selected
@@ -107,9 +97,7 @@ class MatrixSource:
     name: str  # the name of the matrix in messages
     n_rows: int  # the number of rows
     n_labels: int | None  # the number of labels, if the matrix defines it
-    # the rows in order, in memory or as pieces of files that are reread for each pass
-    pieces: Sequence[Matrix] | FilePieces
-    is_exact: bool = True  # whether `n_labels` must be the number of labels
+    stored: Matrix | FilePieces  # the rows, in memory or in files that are reread for each pass
     warnings: list[str] = field(default_factory=list)  # warnings from reading
     dtype: np.dtype[Any] | None = None  # the type of the stored values
     is_dense: bool = False  # whether the pieces are dense scores
@@ -118,12 +106,22 @@ class MatrixSource:
     may_be_ids: bool = False  # whether equally long lists were read as a matrix, but may be label ids
     may_be_scores: bool = False  # whether rankings of all labels were read as ids, but may be scores
     is_ranked: bool = False  # whether it has labels without scores, ranked only by their order
-    first_row: int = 0  # the number of the first row of `pieces`, if earlier rows are skipped
+    first_row: int = 0  # the number of the first row of `stored`, if earlier rows are skipped
     # names the entries of a label in a row for messages, if they have names
     names: Callable[[int, int], EntryNames] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "names": None}  # which would take whole tables to another process
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `n_labels` must be the number of labels."""
+        return self.n_labels is not None
+
+    @property
+    def pieces(self) -> Iterable[Matrix]:
+        """The rows in order."""
+        return (self.stored,) if isinstance(self.stored, Matrix) else self.stored
 
     @property
     def were_ids(self) -> bool | None:
@@ -133,44 +131,39 @@ class MatrixSource:
     @property
     def can_start(self) -> bool:
         """Whether reading can begin at any row."""
-        return isinstance(self.pieces, Sequence) or self.pieces.can_start
+        if isinstance(self.stored, Matrix):
+            return True
+        return self.stored.starts_anywhere is not None and self.stored.starts_anywhere()
 
     def starting_at(self, row: int) -> MatrixSource:
         """Return the same source, starting at a row."""
-        if isinstance(self.pieces, Sequence):
+        if isinstance(self.stored, Matrix):
             return self.sliced(row, self.n_rows)
-        return replace(self, pieces=replace(self.pieces, first_row=row), first_row=row)
+        return replace(self, stored=replace(self.stored, first_row=row), first_row=row)
 
     def sliced(self, start: int, stop: int) -> MatrixSource:
         """Return a slice of rows of a matrix in memory, keeping their numbers."""
-        if not isinstance(self.pieces, Sequence):
+        if not isinstance(self.stored, Matrix):
             raise TypeError(f"{self.name}: is not in memory")
-        sliced, row = list[Matrix](), 0
-        for piece in self.pieces:
-            first, last = max(start - row, 0), min(stop - row, piece.n_rows)
-            if first < last:
-                sliced.append(piece.sliced(first, last))
-            row += piece.n_rows
-        return replace(self, pieces=sliced, first_row=start)
+        return replace(self, stored=self.stored.taken(slice(start, stop)), first_row=start)
 
     @property
     def n_bytes(self) -> int:
         """The size in bytes of a matrix in memory."""
-        arrays = (array for piece in self.pieces for array in vars(piece).values() if hasattr(array, "shape"))
-        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
+        stored: Any = self.stored
+        arrays = [getattr(stored, part.name) for part in fields(stored)]
+        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays if hasattr(array, "shape"))
 
     def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
-        """Return the same matrix in memory with its rows, and the columns if dense, in another order."""
-        pieces: Sequence[Matrix] = list(self.pieces)
+        """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""
+        stored: Any = self.stored if isinstance(self.stored, Matrix) else join_pieces(self.stored)
         if columns is not None:
-            pieces = [
-                Dense(piece.values[:][:, columns], piece.are_scores) for piece in pieces if isinstance(piece, Dense)
-            ]
-        return replace(self, pieces=pieces if rows is None else [take_rows(pieces, rows)])
+            stored = Dense(stored.values[:][:, columns], stored.are_scores)
+        return replace(self, stored=stored if rows is None else stored.taken(rows))
 
     def files(self) -> tuple[Path, ...]:
         """Return the files that the pieces are read from; none for pieces in memory."""
-        return () if isinstance(self.pieces, Sequence) else self.pieces.files
+        return () if isinstance(self.stored, Matrix) else self.stored.files
 
     def selecting(self, depth: int) -> MatrixSource:
         """Return dense scores with a selection of the `depth` best labels (at least 2) per row."""
@@ -178,12 +171,11 @@ class MatrixSource:
 
     def whole_block(self, first_row: int = 0, prefix: str = "") -> Block | None:
         """Return all rows as one block, shifted as by `Block.shifted`; None if there are none, or too many."""
-        if not isinstance(self.pieces, Sequence) or len(self.pieces) != 1 or not self.n_rows:
+        if not isinstance(self.stored, Matrix) or not self.n_rows:
             return None
-        [piece] = self.pieces
-        if self._stop_block(piece, 0, self.n_rows) < self.n_rows:
+        if self._stop_block(self.stored, 0, self.n_rows) < self.n_rows:
             return None
-        rows = MatrixRows(self.name, piece, 0, self.n_rows, self.first_row, self.depth, self.names)
+        rows = MatrixRows(self, self.stored, 0, self.n_rows, self.first_row)
         return Block(rows, self.first_row + first_row, prefix)
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -196,7 +188,7 @@ class MatrixSource:
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
                 stop, row = self._stop_block(piece, start, n_rows), first_row + start
-                yield Block(MatrixRows(self.name, piece, start, stop - start, row, self.depth, self.names), row)
+                yield Block(MatrixRows(self, piece, start, stop - start, row), row)
                 start = stop
             first_row += n_rows
 
@@ -243,17 +235,21 @@ def as_truth(
     lists = find_lists(y_true, name, n_labels, are_scores=False)
     if lists is not None:
         reading = "lists of ids of labels"
-        return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=reading)
+        return MatrixSource(name, lists.n_rows, None, lists, reading=reading)
     values = as_values(y_true, name)
     is_of_lists = isinstance(y_true, (list, tuple))
     may_be_ids = is_of_lists and n_labels is None and n_columns not in {None, values.shape[1]}
-    if may_be_ids and values.dtype.kind in "iu" and are_ranked_lists(values[:], n_columns) and values[:].max() > 1:
+    if (
+        may_be_ids
+        and values.dtype.kind in "iu"
+        and readings.are_ranked_lists(values[:], n_columns)
+        and values[:].max() > 1
+    ):
         return as_truth(y_true, name, n_columns)
-    check_truth(values, name, n_columns)
-    n_rows, width = map(int, values.shape)
-    pieces, reading = [Dense(values, are_scores=False)], f"dense array of {name_of(values.dtype)}"
-    source = MatrixSource(name, n_rows, width, pieces, reading=reading)
-    return replace(source, reading=AS_MATRIX, may_be_ids=True) if is_of_lists else source
+    readings.check_truth(values, name, n_columns)
+    reading = AS_MATRIX if is_of_lists else f"dense array of {name_of(values.dtype)}"
+    dense, (n_rows, width) = Dense(values, are_scores=False), values.shape
+    return MatrixSource(name, n_rows, width, dense, reading=reading, may_be_ids=is_of_lists)
 
 
 def as_scores(
@@ -276,42 +272,39 @@ def as_scores(
         return y_score
     pair = find_pair(y_score, name)
     if pair is not None:
-        return _wrap_pair(pair)
+        joined: Csr | PaddedLists | None = join_lists(pair)
+        reading = "lists of ids of labels and of their scores"
+        if joined is None:
+            ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
+            if ids.dtype.kind not in "iu":
+                raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")
+            if ids.shape != values.shape:
+                raise DataError(
+                    f"{pair.labels_name} has shape {ids.shape}, but {pair.scores_name} has shape {values.shape}; "
+                    "expected the same shape"
+                )
+            reading = f"ids of labels in {pair.labels_name}, scores in {pair.scores_name}"
+            joined = PaddedLists(ids[:], values)
+        return MatrixSource(pair.labels_name, joined.n_rows, None, joined, dtype=joined.values.dtype, reading=reading)
     lists = find_lists(y_score, name, n_labels, are_scores=True)
     if lists is not None:
         refuse_sets(y_score, name)
-        return MatrixSource(name, lists.n_rows, None, [lists], is_exact=False, reading=RANKED, is_ranked=True)
+        return MatrixSource(name, lists.n_rows, None, lists, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
     code = f"numpy.asarray({name})" if isinstance(y_score, (list, tuple)) else name
-    is_ranked, may_be_scores = are_ids(values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code)
+    is_ranked, may_be_scores = readings.are_ids(
+        values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code
+    )
     if is_ranked:
         labels = as_ids(values[:], name)
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
-        pieces = [PaddedLists(labels, ranks)]
-        source = MatrixSource(name, len(labels), None, pieces, is_exact=False, reading=RANKED, is_ranked=True)
-        return replace(source, may_be_scores=may_be_scores)
-    n_rows, width = map(int, values.shape)
-    dense, reading = [Dense(values, are_scores=True)], f"dense array of {name_of(values.dtype)}, a score for each label"
-    return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
-
-
-def _wrap_pair(pair: Pair) -> MatrixSource:
-    lists = join_lists(pair)
-    if lists is not None:
-        dtype, reading = lists.values.dtype, "lists of ids of labels and of their scores"
-        return MatrixSource(pair.labels_name, lists.n_rows, None, [lists], is_exact=False, dtype=dtype, reading=reading)
-    ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
-    if ids.dtype.kind not in "iu":
-        raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")
-    if ids.shape != values.shape:
-        raise DataError(
-            f"{pair.labels_name} has shape {ids.shape}, but {pair.scores_name} has shape {values.shape}; "
-            "expected the same shape"
+        padded = PaddedLists(labels, ranks)
+        return MatrixSource(
+            name, len(labels), None, padded, reading=RANKED, is_ranked=True, may_be_scores=may_be_scores
         )
-    pieces = [PaddedLists(ids[:], values)]
-    reading = f"ids of labels in {pair.labels_name}, scores in {pair.scores_name}"
-    name, n_rows = pair.labels_name, ids.shape[0]
-    return MatrixSource(name, n_rows, None, pieces, is_exact=False, dtype=values.dtype, reading=reading)
+    reading, dense = f"dense array of {name_of(values.dtype)}, a score for each label", Dense(values, are_scores=True)
+    n_rows, width = values.shape
+    return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
 
 
 def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
@@ -324,12 +317,10 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
         matrix, dtype = tensors.as_scipy(matrix, name)
     elif type(matrix).__module__.startswith("cupyx"):
         matrix = matrix.get()
-    arrays = csr_arrays(matrix, name)
+    csr, reading = Csr(*csr_arrays(matrix, name), are_scores), f"sparse matrix of {name_of(matrix.dtype)}"
     check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
-    reading = f"sparse matrix of {name_of(matrix.dtype)}"
-    csr = Csr(*arrays, are_scores)
-    return MatrixSource(name, n_rows, n_labels, [csr], dtype=dtype or matrix.dtype, reading=reading)
+    return MatrixSource(name, n_rows, n_labels, csr, dtype=dtype or matrix.dtype, reading=reading)
 
 
 def open_pair(
@@ -351,6 +342,8 @@ def open_pair(
 
 def check_pair(truth: Source, scores: MatrixSource) -> None:
     """Refuse predictions in memory if they, or the truth, were probably misread."""
+    if isinstance(truth, MatrixSource) and isinstance(truth.stored, Csr) and truth.n_labels is not None:
+        return  # a sparse truth
     hint = hint_at_lists(truth)
     if hint and scores.is_exact and scores.n_labels != truth.n_labels:
         raise DataError(
@@ -358,41 +351,41 @@ def check_pair(truth: Source, scores: MatrixSource) -> None:
             f"{counted(truth.n_labels or 0, 'label')}{hint}"
         )
     check_triples(truth, scores)
-    may_be_ids = all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in scores.pieces)
-    in_memory = list[MatrixSource]()
+    may_be_ids = isinstance(scores.stored, Dense) and readings.look_like_ids(scores.stored.values)
+    in_memory = list[tuple[str, Matrix]]()
     if scores.is_ranked or may_be_ids:  # rare
-        in_memory = [matrix for matrix in find_matrices(truth) if isinstance(matrix.pieces, Sequence)]
+        in_memory = [(each.name, each.stored) for each in find_matrices(truth) if isinstance(each.stored, Matrix)]
     if not in_memory:
         return
-    name, true_pieces = in_memory[0].name, [piece for matrix in in_memory for piece in matrix.pieces]
-    for matrix in in_memory if scores.is_ranked else ():
-        for piece in matrix.pieces:
-            if isinstance(piece, Dense):
-                check_truth(piece.values, matrix.name, 0)
-    if may_be_ids and all(isinstance(piece, Dense) and look_like_ids(piece.values) for piece in true_pieces):
+    name = in_memory[0][0]
+    for its_name, matrix in in_memory if scores.is_ranked else ():
+        if isinstance(matrix, Dense):
+            readings.check_truth(matrix.values, its_name, 0)
+    if may_be_ids and all(
+        isinstance(matrix, Dense) and readings.look_like_ids(matrix.values) for _, matrix in in_memory
+    ):
         scores.warnings.append(
             Doubt(
                 f"{name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
                 "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
             )
         )
-    if scores.is_ranked and truth.n_labels is None:
-        starts = [
-            [piece.list_starts() for piece in of_input if isinstance(piece, (Csr, PaddedLists))]
-            for of_input in (true_pieces, scores.pieces)
-        ]
-        joined = [[*map(np.concatenate, zip(*of_input, strict=True))] for of_input in starts if of_input]
-        if len(joined) == 2 and begin_with_ids(*zip(*joined, strict=True)):
-            raise lists_of_ids_error(name, scores.name)
+    if isinstance(scores.stored, (Csr, PaddedLists)) and truth.n_labels is None:
+        starts = [matrix.list_starts() for _, matrix in in_memory if isinstance(matrix, (Csr, PaddedLists))]
+        ours = [*map(np.concatenate, zip(*starts, strict=True))]
+        if ours and readings.begin_with_ids(*zip(ours, scores.stored.list_starts(), strict=True)):
+            raise readings.lists_of_ids_error(name, scores.name)
 
 
 def check_triples(truth: Source, scores: Source) -> None:
     """Refuse matrices of three labels that may be lines of row, label and value."""
-    for matrix in find_matrices(truth) if scores.n_labels == 3 else ():
-        sources = [source for source in (matrix, unrepaired(scores)) if isinstance(source, MatrixSource)]
-        pieces = [next(iter(source.pieces), None) for source in sources if source.n_labels == 3]
+    theirs = unrepaired(scores)
+    if scores.n_labels != 3 or not isinstance(theirs, MatrixSource):
+        return
+    for matrix in find_matrices(truth):
+        pieces = [next(iter(source.pieces), None) for source in (matrix, theirs) if source.n_labels == 3]
         tables = [piece.values[:] for piece in pieces if isinstance(piece, Dense)]
-        if len(tables) == 2 and are_triples(*tables):
+        if len(tables) == 2 and readings.are_triples(*tables):
             raise AmbiguousError(
                 f"{matrix.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
                 "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
@@ -406,20 +399,16 @@ def hint_at_lists(truth: Source) -> str:
     return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if may_be_ids else ""
 
 
-def check_narrow(scores: Source, what: str) -> None:
-    """Refuse scores that float64 would round where they are compared with a threshold, or across rows."""
+def check_narrow(scores: Source, what: str = "") -> None:
+    """Refuse values that float64 would round; `what` says where scores are compared, if not within their rows."""
     for matrix in find_matrices(scores):
         for piece in matrix.pieces if matrix.dtype is not None and may_be_wide(matrix.dtype) else ():
-            cells: Any = piece
+            values = piece.values[:]
             if isinstance(piece, Csr):
-                values = np.asarray(piece.values[int(piece.indptr[0]) : int(piece.indptr[-1])])
-            else:
-                values = np.asarray((cells.scores if isinstance(piece, PaddedLists) else cells.values)[:])
+                values = values[int(piece.indptr[0]) : int(piece.indptr[-1])]
             if is_wide(values):
-                raise DataError(
-                    f"{matrix.name}: has values that float64 would round ({values.dtype}), so they cannot be compared "
-                    f"{what} (hint: scale them, or pass float64)"
-                )
+                then = f", so they cannot be compared {what} (hint: scale them, or pass float64)" if what else ""
+                raise DataError(f"{matrix.name}: has values that float64 would round ({values.dtype}){then}")
 
 
 def find_matrices(source: Source) -> list[MatrixSource]:

@@ -11,12 +11,11 @@ from xmceval.errors import DataError, counted
 from xmceval.rows.block import AnyArray, Int64, read_only
 from xmceval.rows.matrices.storage import as_plain
 
-PARTS = {  # the arrays of each format that may be masked
+PARTS = {  # the arrays of each format, values first
     **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),
     "coo": ("data", "row", "col"),
     "dia": ("data", "offsets"),
 }
-_CONTRADICTION = "its arrays in {0.format} form do not describe a matrix of shape {0.shape}"
 MANY_ROWS = 1 << 27  # an indptr of 1 GiB, too large to allocate because of a wrong shape alone
 
 
@@ -31,21 +30,41 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
         matrix = matrix.tocsr()
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
+    form, (n_rows, n_columns) = matrix.format, matrix.shape
+    contradiction = "{}: its arrays in {} form do not describe a matrix of shape {}"
     try:
-        _check_arrays(matrix, name)
+        arrays = [getattr(matrix, part) for part in PARTS.get(form, ())]
+        if n_rows < 0 or n_columns < 0 or not _fit_together(matrix, form, *arrays):
+            raise DataError(contradiction.format(name, form, matrix.shape))
+        if np.ma.MaskedArray in map(type, arrays):
+            for part, array in zip(PARTS[form], arrays, strict=True):
+                as_plain(array, f"{name}.{part}")  # refuses masked cells
+        if form in {"coo", "csc", "dia", "dok"}:  # indptr does not exist yet
+            n_stored = len(matrix.keys()) if form == "dok" else matrix.data.size
+            if n_rows > max(MANY_ROWS, 16 * n_stored):
+                raise DataError(
+                    f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(n_stored, 'stored entry')}"
+                )
+        if form == "csc":
+            check_indptr(matrix.indptr, min(matrix.indices.size, matrix.data.size), n_columns, name, noun="column")
+            _check_rows(matrix.indices[: matrix.indptr[-1]], n_rows, name)
+        elif form == "bsr":
+            n_blocks = min(matrix.indices.size, len(matrix.data))
+            check_indptr(matrix.indptr, n_blocks, n_rows // matrix.data.shape[1], name, noun="row of blocks")
         # The constructors of DOK and BSR check their indices, and COO of them has every stored entry.
-        stored = matrix.tocoo(copy=False) if matrix.format in {"bsr", "dok"} else matrix
-        if stored.format == "coo":
-            indptr, indices, values = _group_by_row(stored, name)
-            return indptr, np.asarray(indices), np.asarray(values)
-        csr = stored.tocsr()
+        if form in {"bsr", "dok", "coo"}:
+            return _group_by_row(matrix.tocoo(copy=False), name)
+        if form != "csr":
+            csr = matrix.tocsr()
+            arrays = [csr.data, csr.indices, csr.indptr]
     except DataError:
         raise
     except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
-        raise DataError(f"{name}: {_CONTRADICTION.format(matrix)}") from error
-    check_indptr(csr.indptr, min(csr.indices.size, csr.data.size), matrix.shape[0], name)
-    n_stored = int(csr.indptr[-1])  # scipy's arrays may have room for more entries
-    return np.asarray(csr.indptr), np.asarray(csr.indices)[:n_stored], np.asarray(csr.data)[:n_stored]
+        raise DataError(contradiction.format(name, form, matrix.shape)) from error
+    values, indices, indptr = map(np.asarray, arrays)
+    check_indptr(indptr, min(indices.size, values.size), n_rows, name)
+    n_stored = int(indptr[-1])  # scipy's arrays may have room for more entries
+    return indptr, indices[:n_stored], values[:n_stored]
 
 
 def check_indptr(indptr: AnyArray, n_stored: int, n_rows: int, name: str, *, noun: str = "row") -> None:
@@ -62,54 +81,28 @@ def indptr_error(name: str, n_rows: int, n_stored: int, noun: str = "row") -> Da
     )
 
 
-def _check_arrays(matrix: Any, name: str) -> None:
-    """Refuse arrays whose dimensions, lengths and rows scipy would trust."""
-    storage, (n_rows, n_columns) = matrix.format, matrix.shape
-    if n_rows < 0 or n_columns < 0 or not _fit_together(matrix, storage):
-        raise DataError(f"{name}: {_CONTRADICTION.format(matrix)}")
-    for part in PARTS.get(storage, ()):
-        if isinstance(array := getattr(matrix, part), np.ma.MaskedArray):
-            as_plain(array, f"{name}.{part}")  # refuses masked cells
-    if storage in {"coo", "csc", "dia", "dok"}:  # indptr does not exist yet
-        n_stored = len(matrix.keys()) if storage == "dok" else matrix.data.size
-        if n_rows > max(MANY_ROWS, 16 * n_stored):
-            raise DataError(
-                f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(n_stored, 'stored entry')}"
-            )
-    if storage == "csc":
-        check_indptr(matrix.indptr, min(matrix.indices.size, matrix.data.size), n_columns, name, noun="column")
-        _check_rows(matrix.indices[: matrix.indptr[-1]], n_rows, name)
-    elif storage == "bsr":
-        n_blocks = min(matrix.indices.size, len(matrix.data))
-        check_indptr(matrix.indptr, n_blocks, n_rows // matrix.data.shape[1], name, noun="row of blocks")
-
-
-def _fit_together(matrix: Any, storage: str) -> bool:
-    """Return whether the arrays of a matrix have the dimensions, types and lengths of its format."""
-    n_rows, n_columns = matrix.shape
-    match storage:
+def _fit_together(matrix: Any, form: str, *arrays: AnyArray) -> bool:
+    """Return whether the arrays of a matrix, values first, have the dimensions, types and lengths of its form."""
+    (n_rows, n_columns), indices = matrix.shape, arrays[1:]
+    for array in indices:
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            return False
+    match form:
         case "csr" | "csc":
-            return _are_indices(matrix.indptr) and _are_indices(matrix.indices) and matrix.data.ndim == 1
+            return arrays[0].ndim == 1
         case "bsr":
-            if matrix.data.ndim != 3 or not (_are_indices(matrix.indptr) and _are_indices(matrix.indices)):
-                return False
-            _, height, width = matrix.data.shape
+            height, width = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
             return bool(min(height, width) > 0 and n_rows % height == n_columns % width == 0)
         case "coo":
-            row, column = matrix.row, matrix.col
-            return _are_indices(row) and _are_indices(column) and row.shape == column.shape == matrix.data.shape
+            return all(array.shape == arrays[0].shape for array in indices)
         case "dia":
-            return _are_indices(matrix.offsets) and matrix.data.ndim == 2 and len(matrix.data) == matrix.offsets.size
+            return bool(matrix.data.ndim == 2 and len(matrix.data) == matrix.offsets.size)
         case "dok":
             return set(map(len, matrix.keys())) <= {2}
-    lengths = [len(row) for row in matrix.rows]
+    lengths = [len(row) for row in matrix.rows]  # LIL
     has_rows = matrix.rows.shape == matrix.data.shape == (n_rows,)
     # scipy drops the entries of a matrix without columns
     return has_rows and lengths == [len(row) for row in matrix.data] and (n_columns > 0 or not any(lengths))
-
-
-def _are_indices(array: AnyArray) -> bool:
-    return array.ndim == 1 and array.dtype.kind in "iu"
 
 
 def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
@@ -127,11 +120,11 @@ def _group_by_row(coo: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
     if (rows[1:] > rows[:-1]).all():
         lengths = np.zeros(coo.shape[0] + 1, dtype=np.int64)
         lengths[1:][rows] = np.diff(starts, append=coo.row.size)
-        return np.cumsum(lengths, out=lengths), coo.col, coo.data
+        return np.cumsum(lengths, out=lengths), np.asarray(coo.col), np.asarray(coo.data)
     csr = coo.tocsr()
     if csr.nnz == coo.nnz:  # otherwise scipy has summed duplicates
-        return csr.indptr, csr.indices, csr.data
-    return coo_to_csr(name, coo.row, coo.col, coo.data, coo.shape[0])
+        return np.asarray(csr.indptr), np.asarray(csr.indices), np.asarray(csr.data)
+    return coo_to_csr(name, coo.row, np.asarray(coo.col), np.asarray(coo.data), coo.shape[0])
 
 
 def csc_to_csr(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -84,10 +84,12 @@ class BFloat16Matrix:
 class Matrix(ABC):
     """Rows of a matrix, in any format, that can be copied as CSR."""
 
+    values: Any
+
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The number of rows, and of entries per row if it is constant."""
+        return tuple(self.values.shape)
 
     @property
     def n_rows(self) -> int:
@@ -102,9 +104,16 @@ class Matrix(ABC):
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
 
-    @abstractmethod
-    def sliced(self, start: int, stop: int) -> Matrix:
-        """Return a slice of rows, sharing memory if possible."""
+    def taken(self, rows: slice | Int64) -> Matrix:
+        """Return some rows, in the order given; a slice shares memory if possible."""
+        this: Any = self
+        parts = {part.name: getattr(this, part.name) for part in fields(this)}
+        arrays = {name: array for name, array in parts.items() if hasattr(array, "shape")}
+        are_in_row = isinstance(rows, slice)
+        matrix: Matrix = replace(
+            this, **{name: array[rows] if are_in_row else array[:][rows] for name, array in arrays.items()}
+        )
+        return matrix
 
 
 @dataclass(frozen=True)
@@ -116,11 +125,6 @@ class FilePieces:
     # returns whether reading can begin at any row; None if never
     starts_anywhere: Callable[[], bool] | None = None
     first_row: int = 0
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        return self.starts_anywhere is not None and self.starts_anywhere()
 
     def __iter__(self) -> Iterator[Matrix]:
         return self.read(self.first_row)
@@ -162,11 +166,25 @@ class Csr(Matrix):
         lengths = np.diff(self.indptr)
         return self.indices[:][self.indptr[:-1][lengths > 0]], lengths
 
-    def sliced(self, start: int, stop: int) -> Csr:
-        """Return a slice of rows."""
-        first, last = int(self.indptr[start]), int(self.indptr[stop])
-        indptr = self.indptr[start : stop + 1] - self.indptr[start]
-        return Csr(indptr, self.indices[first:last], self.values[first:last], self.are_scores)
+    def taken(self, rows: slice | Int64) -> Csr:
+        """Return some rows, in the order given."""
+        if isinstance(rows, slice):
+            first, last = int(self.indptr[rows.start]), int(self.indptr[rows.stop])
+            indptr = self.indptr[rows.start : rows.stop + 1] - self.indptr[rows.start]
+            return Csr(indptr, self.indices[first:last], self.values[first:last], self.are_scores)
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Csr(indptr, self.indices[:][entries], self.values[:][entries], self.are_scores)
+
+
+def join_pieces(pieces: Iterable[Any]) -> Csr:
+    """Return the rows of all pieces, each a Csr, as one."""
+    parts: list[Csr] = [*pieces]
+    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+    labels = np.concatenate([part.indices[: part.indptr[-1]] for part in parts])
+    values = np.concatenate([part.values[: part.indptr[-1]] for part in parts])
+    return Csr(np.concatenate([[0], np.cumsum(lengths)]), labels, values, parts[0].are_scores)
 
 
 @dataclass(frozen=True)
@@ -174,16 +192,11 @@ class PaddedLists(Matrix):
     """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
 
     labels: AnyArray
-    scores: Any  # [n_rows, any width], as `as_values` returns them
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-        return self.labels.shape
+    values: Any  # the scores [n_rows, any width], as `as_values` returns them
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
-        labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
+        labels, scores = self.labels[start:stop], comparable(self.values[start:stop])
         is_stored = labels != -1
         if is_stored.all():
             indptr = np.arange(stop - start + 1) * labels.shape[1]
@@ -195,10 +208,6 @@ class PaddedLists(Matrix):
     def list_starts(self) -> tuple[AnyArray, AnyArray]:
         """Return the first label of each row, and the lengths of all rows."""
         return self.labels[:, 0], np.count_nonzero(self.labels != -1, axis=1)
-
-    def sliced(self, start: int, stop: int) -> PaddedLists:
-        """Return a slice of rows."""
-        return PaddedLists(self.labels[start:stop], self.scores[start:stop])
 
 
 def notice_order(rows: Rows) -> Rows:
@@ -270,23 +279,3 @@ def is_wide(values: AnyArray) -> bool:
     if values.dtype.kind in "iu" and may_be_wide(values.dtype):
         return bool(np.max(values, initial=0) > 2**53) or bool(np.min(values, initial=0) < -(2**53))
     return may_be_wide(values.dtype)
-
-
-def take_rows(pieces: Sequence[Matrix], order: Int64) -> Matrix:
-    """Return the rows of a matrix in memory in the given order."""
-    if len(pieces) == 1 and not isinstance(pieces[0], Csr):
-        only: Any = pieces[0]
-        taken: Matrix = replace(
-            only, **{name: array[:][order] for name, array in vars(only).items() if hasattr(array, "shape")}
-        )
-        return taken
-    parts: Any = pieces
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-    starts = np.concatenate([[0], np.cumsum(lengths)])[order]
-    indptr = np.concatenate([[0], np.cumsum(lengths[order])])
-    entries = np.repeat(starts - indptr[:-1], lengths[order]) + np.arange(indptr[-1])
-    labels, values = (
-        np.concatenate([getattr(part, name)[: part.indptr[-1]] for part in parts])[entries]
-        for name in ("indices", "values")
-    )
-    return Csr(indptr, labels, values, parts[0].are_scores)

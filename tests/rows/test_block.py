@@ -1,6 +1,7 @@
 """Blocks: however one is cut, moved, repaired or limited, its rows, places and faults are those of its source."""
 
 import gzip
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -123,7 +124,7 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
         rows.indptr[:] = 0
 
     for block in as_scores(STORED).blocks():
-        for each in cut(block.mapped(halve).mapped(drop_all).limited(0), sizes):
+        for each in cut(replace(block, repairs=(halve, drop_all), longest=0), sizes):
             assert rows_of(each) == [[]] * each.n_rows
             assert type(each.rows(Scratch())) is Rows
     assert seen[:2] == ["halve", "drop"]
@@ -133,8 +134,8 @@ def test_the_best_labels_are_selected_only_of_rows_that_nothing_changes_or_limit
     truth = Rows(np.zeros(N_ROWS + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
     [block] = as_scores(SCORES).selecting(2).blocks()
     assert block.select(truth, Scratch()) is not None
-    assert block.mapped(lambda *_: None).select(truth, Scratch()) is None
-    assert block.limited(9).select(truth, Scratch()) is None
+    assert replace(block, repairs=(lambda *_: None,)).select(truth, Scratch()) is None
+    assert replace(block, longest=9).select(truth, Scratch()) is None
 
 
 def names_file():

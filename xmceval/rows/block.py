@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -44,9 +44,9 @@ class SortedRows(Rows):
     @classmethod
     def of(cls, rows: Rows, largest_label: int, *, has_only_ones: bool) -> SortedRows:
         """Return the same rows with known facts about them."""
-        noticed = cls(*rows)
-        noticed.largest_label, noticed.has_only_ones = largest_label, has_only_ones
-        return noticed
+        made = cls(*rows)
+        made.largest_label, made.has_only_ones = largest_label, has_only_ones
+        return made
 
 
 class Selected(NamedTuple):
@@ -171,14 +171,6 @@ class Block:
     def shifted(self, by: int, prefix: str = "") -> Block:
         """Return the block of a shard within the whole: `by` rows further down, with `prefix` before places."""
         return Block(self.stored, self.first_row + by, prefix + self.prefix, self.repairs, self.longest)
-
-    def mapped(self, repair: Callable[[Rows, Scratch], None]) -> Block:
-        """Return the block with a further repair of its rows."""
-        return replace(self, repairs=(*self.repairs, repair))
-
-    def limited(self, longest: int | None) -> Block:
-        """Return the block with a limit on the entries of a row."""
-        return replace(self, longest=longest)
 
     def take(self, n_rows: int) -> Block:
         """Remove the first rows from this block and return them."""

@@ -61,7 +61,7 @@ class RepairedSource:
         """Yield the blocks of the source."""
         self.removed = []
         for block in self.source.blocks():
-            yield block.mapped(self._repair)
+            yield replace(block, repairs=(*block.repairs, self._repair))
 
     def _repair(self, rows: Rows, scratch: Scratch) -> None:
         from xmceval.kernels.rows.repairs import drop_label, merge_duplicates

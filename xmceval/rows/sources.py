@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError, counted, split_doubts
@@ -70,7 +70,7 @@ def shard_blocks(shard: Source, first_row: int, n_labels: int | None) -> Generat
     longest = None if shard.n_labels == n_labels else shard.n_labels
     with closing(shard.blocks()) as blocks:
         for block in blocks:
-            yield block.shifted(first_row).limited(longest)
+            yield replace(block.shifted(first_row), longest=longest)
 
 
 def shards_of(source: Source) -> Sequence[Source]:
@@ -146,8 +146,7 @@ class Lockstep:
     def __init__(
         self, truth: Source, systems: Sequence[Source], n_weights: int | None = None, *, most_rows: int | None = None
     ) -> None:
-        self._sources = (truth, *systems)
-        self._n_shards = n_shared(truth, systems)
+        self._sources, self._n_shards = (truth, *systems), n_shared(truth, systems)
         self._n_weights, self._most_rows = n_weights, most_rows
         self.n_rows = 0
 
@@ -167,7 +166,7 @@ class Lockstep:
                 )
         finally:
             for reader in readers:
-                reader.close()
+                reader.stream.close()
 
     def _steps(self, readers: Sequence[_Reader]) -> Iterator[tuple[Block, ...]]:
         while len(current := [reader.block for reader in readers if reader.block is not None]) == len(readers):
@@ -181,7 +180,7 @@ class Lockstep:
                 yield taken
             for reader, previous, block in zip(readers, taken, current, strict=True):
                 if previous is block:
-                    reader.advance()
+                    reader.block = next(reader.stream, None)
 
     def _check_ends(self, readers: Sequence[_Reader], shard: int, first_row: int) -> None:
         """Refuse sources with different numbers of rows; blank lines at the end of predictions are not rows."""
@@ -191,11 +190,12 @@ class Lockstep:
         for system in systems:
             if not (system.is_paired or is_last or (rest and system.block is None)):
                 continue  # it continues with the next shard
-            source, its_source = [each.source_of(shard, system.is_paired) for each in (truth, system)]
-            before = first_row if system.is_paired else 0
+            source, its_source, before = truth.source, system.source, 0
+            if system.is_paired:
+                source, its_source, before = truth.shards[shard], system.shards[shard], first_row
             n_rows = self.n_rows - before + rest
-            if not (system.is_paired or is_last):
-                n_rows += truth.count_later(shard + 1)
+            if not (system.is_paired or is_last):  # with the rows of later shards
+                n_rows += sum(block.n_rows for later in truth.shards[shard + 1 :] for block in later.blocks())
             its_rows = self.n_rows - before + system.count_rest(blanks_count=its_source.n_rows is not None)
             if its_rows != n_rows:
                 raise DataError(
@@ -208,32 +208,18 @@ class _Reader:
     """The blocks of one source, shard by shard or in one stream; `block` is the current block."""
 
     def __init__(self, source: Source, n_shards: int) -> None:
-        self._source, self._shards = source, shards_of(source)
-        self.is_paired = n_shards > 1 and len(self._shards) == n_shards
+        self.source, self.shards = source, shards_of(source)
+        self.is_paired = n_shards > 1 and len(self.shards) == n_shards
+        self.stream = source.blocks()  # not begun if it is read shard by shard
         self.block: Block | None = None
-        self._stream: Generator[Block, None, None] | None = None
-
-    def source_of(self, shard: int, is_paired: bool) -> Source:
-        """Return one shard of the source, or the whole source."""
-        return self._shards[shard] if is_paired else self._source
 
     def start(self, shard: int, first_row: int) -> None:
         """Go to the first block of a shard; a source that is not read shard by shard continues."""
+        if self.is_paired:
+            self.stream.close()
+            self.stream = shard_blocks(self.shards[shard], first_row, self.source.n_labels)
         if self.is_paired or shard == 0:
-            self.close()
-            source = self._shards[shard]
-            blocks = shard_blocks(source, first_row, self._source.n_labels) if self.is_paired else self._source.blocks()
-            self._stream = blocks
-            self.advance()
-
-    def advance(self) -> None:
-        """Go to the next block."""
-        self.block = None if self._stream is None else next(self._stream, None)
-
-    def close(self) -> None:
-        """Close the stream of blocks."""
-        if self._stream is not None:
-            self._stream.close()
+            self.block = next(self.stream, None)
 
     def count_rest(self, *, blanks_count: bool) -> int:
         """Count the remaining rows, ignoring trailing blank lines unless these count."""
@@ -242,9 +228,5 @@ class _Reader:
             last = self.block.n_rows if blanks_count else self.block.stored.blank_from()
             filled = total + last if last else filled
             total += self.block.n_rows
-            self.advance()
+            self.block = next(self.stream, None)
         return filled
-
-    def count_later(self, shard: int) -> int:
-        """Count the rows of the shards from `shard` on."""
-        return sum(block.n_rows for later in self._shards[shard:] for block in later.blocks())

@@ -33,15 +33,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
-from xmceval.scoring.setup.inputs import (
-    check_inputs,
-    find_stored,
-    look_at_columns,
-    open_scores,
-    open_truth,
-    take_numbers,
-    were_they_ids,
-)
+from xmceval.scoring.setup import inputs
 from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.setup.truth import find_setup
 from xmceval.scoring.state import State, each_once
@@ -149,7 +141,7 @@ class Evaluator:
             sample_weight=weights,
             **options,
         )
-        train, _ = check_inputs(None, (), chosen)
+        train, _ = inputs.check_inputs(None, (), chosen)
         program = compile_program(chosen.measures)
         chosen.refuse_groups(WHAT)
         program.check_mergeable(WHAT)
@@ -178,34 +170,19 @@ class Evaluator:
 
     def _take(self, state: State) -> None:
         """Continue from another state with the same configuration."""
-        self._base: State = state  # the last state requested; everything but its rows still applies
-        self._totals: Totals = state.totals
-        self._is_torn = self._is_described = False
+        self._base: State = state  # the state of all rows
+        self._is_torn = False  # whether a batch was counted in part
+        self._is_first = True  # whether no batch has been added since it was taken or read
         self._ids: Sequence[Any] = ()  # the id columns of the first batch
         self._were_ids: bool | None = None  # whether whole numbers were label ids rather than scores
-        self._n_rows, self._system = state.n_rows, ""  # number of all rows; name of the system in reports
         self._most_rows = 0  # rows of the largest block, if known
-        self._weight_range: tuple[float, float] = state.weight_range
-        self._removed: tuple[int, int] = state.removed
 
     @property
     def _state(self) -> State:
         """The state of all rows."""
         with self._lock:
             self._check_whole()
-            if self._system:
-                base = self._base
-                self._base = replace(
-                    base,
-                    totals=self._totals,
-                    n_rows=self._n_rows,
-                    truth=each_once(base.truth, ("array",)),
-                    scores=each_once(base.scores, ("array",)),
-                    systems=each_once(base.systems, (self._system,)),
-                    weight_range=self._weight_range,
-                    removed=self._removed,
-                )
-                self._system = ""
+            self._is_first = True
             return self._base
 
     def _check_whole(self) -> None:
@@ -237,7 +214,7 @@ class Evaluator:
             setup, pair = self._base.setup, None
             _check_growing(self._base)
             has_no_names = setup.labels is None and not self._ids
-            if self._n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
+            if self._base.n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
                 are_all_ids = True if setup.options.n_labels is not None and self._were_ids is None else self._were_ids
                 pair = open_pair(y_true, y_score, setup.width.or_none, are_all_ids=are_all_ids)
             if pair is None:
@@ -251,11 +228,25 @@ class Evaluator:
         """Add a batch whose rows or labels may have names, and remember the names for later batches."""
         setup = self._base.setup
         for name, matrix, noun in (("y_true", y_true, "grade"), ("y_score", y_score, "score")):
-            _refuse_files(name, matrix, noun)
-        columns = look_at_columns(y_true, [y_score], self._ids)
-        truth = open_truth(find_shards(y_true), setup.options, columns=columns, labels=setup.labels, width=setup.width)
+            if isinstance(matrix, (str, Path)):
+                raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
+            stored = inputs.find_stored(matrix, name, noun)
+            if isinstance(stored, QuerySource):
+                raise UsageError(
+                    f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
+                    "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and "
+                    "pass these to xmceval.score)"
+                )
+            if stored is not None:
+                raise UsageError(
+                    f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)"
+                )
+        columns = inputs.look_at_columns(y_true, [y_score], self._ids)
+        truth = inputs.open_truth(
+            find_shards(y_true), setup.options, columns=columns, labels=setup.labels, width=setup.width
+        )
         width = setup.width if setup.width.is_known else Width.of(truth.source)
-        scores = open_scores(
+        scores = inputs.open_scores(
             find_shards(y_score, are_scores=True),
             truth,
             setup.options,
@@ -268,11 +259,10 @@ class Evaluator:
         labels = first_labels(first_labels(setup.labels, truth.labels), scores.labels)
         if labels is not None and setup.labels is None:
             setup = replace(setup, labels=replace(labels, source=EARLIER))
-        if not self._base.truth and not self._is_described:
+        if not self._base.truth:
             setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
         self._add(truth.source, scores.source, weights, setup)
-        self._ids, self._were_ids = truth.ids, were_they_ids(self._were_ids, scores)
-        self._is_described = True
+        self._ids, self._were_ids = truth.ids, inputs.were_they_ids(self._were_ids, scores)
 
     def _read_weights(
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
@@ -293,7 +283,7 @@ class Evaluator:
                 first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
             sample_weight, _ = join_values(sample_weight, name, "weight", None, rows, in_batch=True)
         check_files([sample_weight])
-        weights, _ = take_numbers(sample_weight, name, "row")
+        weights, _ = inputs.take_numbers(sample_weight, name, "row")
         if weights.size != truth.n_rows:
             raise DataError(
                 f"{name} has {counted(weights.size, 'number')}, but {truth.name} of batch {number} has "
@@ -317,12 +307,13 @@ class Evaluator:
         self._check_whole()
         if setup.options.threshold is not None:
             check_narrow(scores, "with a threshold")
-        scores, totals, weighted = select_scores(setup, scores), self._totals, setup
+        base, weighted = self._base, setup
+        scores, totals = select_scores(setup, scores), base.totals
         if not truth.n_labels == scores.n_labels == setup.width.n_labels:
             setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup, hint_at_lists(truth))
             weighted = setup
         if weights is not None:
-            weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=self._n_rows)
+            weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=base.n_rows)
         spare, system = totals.spare(), OpenedSystem(scores, weighted)
         if not self._add_block(truth, system, spare):
             blocks_of, others_of = self._in_batch(truth, scores)
@@ -335,31 +326,39 @@ class Evaluator:
 
             each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
             spare.absorb(of_batch[0])
+        weight_range, removed = base.weight_range, base.removed
+        if weights is not None:
+            used, (least, greatest) = weights[weights > 0], weight_range
+            weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
+        if isinstance(truth, RepairedSource) and isinstance(scores, RepairedSource):
+            removed = removed[0] + truth.n_removed, removed[1] + scores.n_removed
         self._is_torn = True  # counters by label are updated in place
         try:
-            self._totals = totals.adopt(spare)
+            totals = totals.adopt(spare)
         except DataError:  # before anything was added
             self._is_torn = False
             raise
-        self._is_torn = False
-        if setup is not self._base.setup:
-            self._base = replace(self._base, setup=setup)
-        self._n_rows += truth.n_rows or 0
-        self._system = self._system or scores.name
-        if isinstance(truth, RepairedSource) and isinstance(scores, RepairedSource):
-            self._removed = self._removed[0] + truth.n_removed, self._removed[1] + scores.n_removed
-        if weights is not None:
-            used, (least, greatest) = weights[weights > 0], self._weight_range
-            self._weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
+        self._base = replace(
+            base,
+            setup=setup,
+            totals=totals,
+            n_rows=base.n_rows + (truth.n_rows or 0),
+            truth=each_once(base.truth, ("array",)) if self._is_first else base.truth,
+            scores=each_once(base.scores, ("array",)) if self._is_first else base.scores,
+            systems=each_once(base.systems, (scores.name,)) if self._is_first else base.systems,
+            weight_range=weight_range,
+            removed=removed,
+        )
+        self._is_torn = self._is_first = False
 
     def _in_batch(self, truth: Source, scores: Source) -> tuple[BatchSource, BatchSource]:
         """Return sources whose rows are numbered over all batches, and whose messages name this batch."""
-        number = self._n_batches + 1
-        return BatchSource(truth, self._n_rows, number), BatchSource(scores, self._n_rows, number)
+        first_row, number = self._base.n_rows, self._n_batches + 1
+        return BatchSource(truth, first_row, number), BatchSource(scores, first_row, number)
 
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup, hint: str) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
-        largest = self._totals.tally.whole.largest_label
+        totals = self._base.totals
         width = setup.width.agree_with(truth).agree_with(scores, "column")
         if not width.is_known:
             needing: list[object] = [*setup.program.needing_labels]
@@ -367,26 +366,24 @@ class Evaluator:
             if needing:
                 raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
         if width is setup.width:
-            return setup, self._totals
-        if largest >= width.n_labels:
-            raise DataError(f"earlier batches have label {largest}, but {width}{hint}")
+            return setup, totals
+        if totals.tally.whole.largest_label >= width.n_labels:
+            raise DataError(f"earlier batches have label {totals.tally.whole.largest_label}, but {width}{hint}")
         width.check_cutoff(setup.program.deepest)
         if setup.filter is not None:
             setup.filter.check_labels(width)
         self._most_rows, setup = 0, setup.with_width(width)
         wider = empty(setup)
-        return setup, wider.merge(self._totals) if self._n_rows else wider  # rows of a file, too
+        return setup, wider.merge(totals) if self._base.n_rows else wider  # rows of a file, too
 
     def _add_block(self, truth: Source, system: OpenedSystem, totals: Totals) -> bool:
         """Add a batch of one block to totals; return False if it has several blocks or invalid rows."""
         scores, self._most_rows = system.scores, self._most_rows or rows_at_once([system.setup])
         if not (isinstance(truth, MatrixSource) and isinstance(scores, MatrixSource)):
             return False
-        if truth.n_rows != scores.n_rows or truth.n_rows > self._most_rows:
-            return False
-        prefix = f"batch {self._n_batches + 1}, "
-        block, other = truth.whole_block(self._n_rows, prefix), scores.whole_block(self._n_rows, prefix)
-        if block is None or other is None:
+        first_row, prefix = self._base.n_rows, f"batch {self._n_batches + 1}, "
+        block, other = truth.whole_block(first_row, prefix), scores.whole_block(first_row, prefix)
+        if truth.n_rows != scores.n_rows or truth.n_rows > self._most_rows or block is None or other is None:
             return False
         try:
             add_block(self._scratch, (block, other), system, totals)
@@ -552,21 +549,6 @@ def _check_growing(state: State) -> None:
             f"{state.name} has sample weights, whose largest is known only of its own rows, so no rows can be added "
             f"(hint: update another {WHAT} with max_weight, and merge it with this one)"
         )
-
-
-def _refuse_files(name: str, matrix: Any, noun: str) -> None:
-    """Refuse a path, a table, and grades or scores by query and document."""
-    if isinstance(matrix, (str, Path)):
-        raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
-    stored = find_stored(matrix, name, noun)
-    if isinstance(stored, QuerySource):
-        raise UsageError(
-            f"{name} has {noun}s by query and document, which each batch would number anew; an {WHAT} takes "
-            "matrices (hint: gather the batches in two dicts, with qrels.update(...) and run.update(...), and pass "
-            "these to xmceval.score)"
-        )
-    if stored is not None:
-        raise UsageError(f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)")
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:

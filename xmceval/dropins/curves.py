@@ -8,33 +8,16 @@ from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmceval.api.types import ClassLike, MatrixLike
-from xmceval.dropins.inputs import (
-    UndefinedMetricWarning,
-    as_classes,
-    as_indicator,
-    as_scores,
-    as_weight,
-    in_one_order,
-    is_matrix,
-    iterate_cells,
-    mean,
-)
+from xmceval.dropins import inputs
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import AnyArray, Float64
 from xmceval.rows.matrices.storage import comparable
-from xmceval.scoring.tasks.curves import (
-    GroupAreas,
-    RankedGroups,
-    add_up_steps,
-    average_precisions,
-    partial_roc_areas,
-    roc_areas,
-    sort_by_score,
-)
+from xmceval.scoring.tasks import curves
+from xmceval.scoring.tasks.curves import GroupAreas, RankedGroups
 
 MatrixAverage = Literal["micro", "macro", "weighted", "samples"]
 MultiClass = Literal["raise", "ovr", "ovo"]
@@ -125,9 +108,13 @@ def roc_auc_score(
     _check_choice(multi_class, "multi_class", ("raise", "ovr", "ovo"))
     if max_fpr is not None and not (isinstance(max_fpr, numbers.Real) and 0 < max_fpr <= 1):
         raise UsageError(f"max_fpr must be above 0 and at most 1, or None, got {max_fpr!r}")
-    compute = roc_areas if max_fpr is None or max_fpr == 1 else partial(partial_roc_areas, max_fpr=float(max_fpr))
-    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    if is_matrix(y_true):
+    compute = (
+        curves.roc_areas
+        if max_fpr is None or max_fpr == 1
+        else partial(curves.partial_roc_areas, max_fpr=float(max_fpr))
+    )
+    y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
+    if inputs.is_matrix(y_true):
         return _average(compute, y_true, y_score, average, sample_weight)
     classes, distinct = _as_two_classes(y_true, "multiclass (one-vs-rest, one-vs-one)")
     return _compute_of_list(compute, classes == distinct[-1], y_score, sample_weight)
@@ -188,16 +175,16 @@ def average_precision_score(
     0.8333
     """
     _check_choice(average, "average", AVERAGES)
-    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
+    y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
     is_text = isinstance(pos_label, str)
-    if is_matrix(y_true):
+    if inputs.is_matrix(y_true):
         if is_text or not np.isscalar(pos_label) or pos_label != 1:
             raise UsageError(f"pos_label must be 1 for an indicator matrix, got {pos_label!r}")
-        return _average(average_precisions, y_true, y_score, average, sample_weight)
+        return _average(curves.average_precisions, y_true, y_score, average, sample_weight)
     classes, distinct = _as_two_classes(y_true, "multiclass")
     if is_text != (classes.dtype.kind == "U") or (distinct.size == 2 and pos_label not in distinct):
         raise DataError(f"pos_label={pos_label!r} is not one of the classes, {distinct.tolist()}")
-    return _compute_of_list(average_precisions, classes == pos_label, y_score, sample_weight)
+    return _compute_of_list(curves.average_precisions, classes == pos_label, y_score, sample_weight)
 
 
 def roc_curve(
@@ -246,12 +233,13 @@ def roc_curve(
     """
     tps, fps, thresholds = _compute_steps(y_true, y_score, pos_label, sample_weight)
     if drop_intermediate and tps.size > 2:
-        kept = _with_ends((np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0))
+        kept = np.ones(tps.size, dtype=np.bool_)
+        kept[1:-1] = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
         tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
     rates = []
     for sums, name in ((np.append(0, fps), "negative"), (np.append(0, tps), "positive")):
         if sums[-1] <= 0:
-            warn([f"no row is {name}: its rate is not defined and was set to NaN"], UndefinedMetricWarning)
+            warn([f"no row is {name}: its rate is not defined and was set to NaN"], inputs.UndefinedMetricWarning)
         rates.append(sums / sums[-1] if sums[-1] > 0 else np.full(sums.size, np.nan))
     return rates[0], rates[1], np.append(np.inf, thresholds.astype(np.float64))
 
@@ -299,7 +287,8 @@ def precision_recall_curve(
     if tps[-1] == 0:
         warn(["recall is not defined where no row is positive; it was set to 1 at every threshold"], UserWarning)
     if drop_intermediate and tps.size > 2:
-        kept = _with_ends((np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0))
+        kept = np.ones(tps.size, dtype=np.bool_)
+        kept[1:-1] = (np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0)
         tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
     decided = tps + fps
     precision = np.divide(tps, decided, out=np.zeros(decided.size), where=decided != 0)
@@ -315,7 +304,7 @@ def _check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
 
 def _as_two_classes(y_true: Any, unsupported: str) -> tuple[AnyArray, AnyArray]:
     """Return one class per row, and the distinct ones in ascending order."""
-    classes = as_classes(y_true)
+    classes = inputs.as_classes(y_true)
     distinct = np.unique(classes)
     if distinct.size > 2:
         raise DataError(
@@ -327,21 +316,21 @@ def _as_two_classes(y_true: Any, unsupported: str) -> tuple[AnyArray, AnyArray]:
 
 def _defined_values(compute: Compute, areas: GroupAreas) -> Float64:
     """Return the values, float64 [n_groups], and warn once about groups without a value."""
-    if compute is average_precisions:
+    if compute is curves.average_precisions:
         is_undefined, what = areas.positive == 0, "average precision is not defined where there is no positive"
     else:
         is_undefined, what = ~areas.has_both, "ROC AUC is not defined where there is only one class"
     n = int(np.count_nonzero(is_undefined))
     if n:
-        value = 0 if compute is average_precisions else "NaN"
-        warn([f"{what} ({n:,} of {is_undefined.size:,}); it was set to {value}"], UndefinedMetricWarning)
+        value = 0 if compute is curves.average_precisions else "NaN"
+        warn([f"{what} ({n:,} of {is_undefined.size:,}); it was set to {value}"], inputs.UndefinedMetricWarning)
     return areas.values
 
 
 def _compute_of_list(compute: Compute, is_positive: AnyArray, y_score: Any, sample_weight: Any) -> float:
     """Compute the area of one list."""
     if sample_weight is None:
-        scores = comparable(as_scores(y_score, is_positive)).astype(np.float64)
+        scores = comparable(inputs.as_scores(y_score, is_positive)).astype(np.float64)
         groups = RankedGroups.of_classes(scores[is_positive], scores[~is_positive])
     else:
         is_true, scores, weights = _sort_list(is_positive, y_score, sample_weight)
@@ -352,9 +341,9 @@ def _compute_of_list(compute: Compute, is_positive: AnyArray, y_score: Any, samp
 
 def _sort_list(is_positive: AnyArray, y_score: Any, sample_weight: Any) -> tuple[AnyArray, AnyArray, Any]:
     """Return classes, scores and weights (if any) [n] by descending score, without rows of weight 0."""
-    scores = as_scores(y_score, is_positive)
-    weight = as_weight(sample_weight, is_positive.size)
-    order = sort_by_score(comparable(scores).astype(np.float64), stable=True)
+    scores = inputs.as_scores(y_score, is_positive)
+    weight = inputs.as_weight(sample_weight, is_positive.size)
+    order = curves.sort_by_score(comparable(scores).astype(np.float64), stable=True)
     if weight is None:
         return is_positive[order], scores[order], None
     order = order[weight[order] != 0]
@@ -365,18 +354,18 @@ def _average(
     compute: Compute, y_true: Any, y_score: Any, average: MatrixAverage | None, sample_weight: Any
 ) -> float | Float64:
     """Compute the area of labels, rows or all cells, and average."""
-    truth, value = as_indicator(y_true)
+    truth, value = inputs.as_indicator(y_true)
     if value != 1:
         raise DataError(f"y_true: holds 0 and {value:g}; expected 0 and 1 (hint: pass y > 0)")
-    scores = as_scores(y_score, truth)
-    weight = as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")
+    scores = inputs.as_scores(y_score, truth)
+    weight = inputs.as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")
     if average == "samples":
         ranked = (
             _rank(cells.data, cells.indptr, np.ones(cells.nnz), truth.shape[1], truth.shape[1])
-            for cells in iterate_cells(truth, scores)
+            for cells in inputs.iterate_cells(truth, scores)
         )
         areas = GroupAreas(*map(np.concatenate, zip(*map(compute, ranked), strict=True)))
-        return mean(_defined_values(compute, areas), weight)
+        return inputs.mean(_defined_values(compute, areas), weight)
     if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
@@ -387,29 +376,26 @@ def _average(
         support = np.bincount(truth.indices, of_entries, minlength=truth.shape[1])
         if np.isclose(support.sum(), 0):
             return 0.0
-    groups = _rank_matrix(truth, scores, row_weights, micro=average == "micro")
-    values = _defined_values(compute, compute(groups))
-    return values if average is None else mean(values, support)
-
-
-def _rank_matrix(truth: Any, scores: Any, row_weights: Float64 | None, *, micro: bool) -> RankedGroups:
-    """Rank the cells [n_rows, n_labels] of every label, or all in one group; weights are float64 [n_rows]."""
     n_rows, n_labels = truth.shape
-    if micro and row_weights is None:  # does not sort all cells together
+    if average == "micro" and row_weights is None:  # does not sort all cells together
         positive, negative = list[Float64](), list[Float64]()
-        for cells in iterate_cells(truth, scores):
+        for cells in inputs.iterate_cells(truth, scores):
             is_true = cells.data.real != 0
             positive.append(cells.data.imag[is_true])
             negative.append(cells.data.imag[~is_true])
         n_zeros = n_rows * n_labels - sum(part.size for part in (*positive, *negative))
-        return RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
-    weights = np.ones(n_rows) if row_weights is None else row_weights
-    cells = sparse.vstack([*iterate_cells(truth, scores)], format="csr")
-    if micro:
-        of_cells, starts = np.repeat(weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
-        return _rank(cells.data, starts, of_cells, n_rows * n_labels, weights.sum() * n_labels)
-    cells = cells.tocsc()
-    return _rank(cells.data, cells.indptr, weights[cells.indices], n_rows, weights.sum())
+        groups = RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
+    else:
+        weights = np.ones(n_rows) if row_weights is None else row_weights
+        cells = sparse.vstack([*inputs.iterate_cells(truth, scores)], format="csr")
+        if average == "micro":
+            of_cells, starts = np.repeat(weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
+            groups = _rank(cells.data, starts, of_cells, n_rows * n_labels, weights.sum() * n_labels)
+        else:
+            cells = cells.tocsc()
+            groups = _rank(cells.data, cells.indptr, weights[cells.indices], n_rows, weights.sum())
+    values = _defined_values(compute, compute(groups))
+    return values if average is None else inputs.mean(values, support)
 
 
 def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, total: float) -> RankedGroups:
@@ -420,7 +406,7 @@ def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, tot
     """
     n_stored = np.diff(starts)
     groups = np.repeat(np.arange(n_stored.size, dtype=np.uint32), n_stored)
-    order = sort_by_score(cells.imag, groups)
+    order = curves.sort_by_score(cells.imag, groups)
     weights = weights[order]
     sums = np.bincount(groups, weights, minlength=n_stored.size)
     spare = np.where(n_stored == n_cells, 0.0, total - sums)
@@ -431,27 +417,15 @@ def _compute_steps(
     y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return the weights of true and of false positives down to each distinct score, and these scores."""
-    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    classes = as_classes(y_true)
-    return add_up_steps(*_sort_list(classes == _positive_class(classes, pos_label), y_score, sample_weight))
-
-
-def _positive_class(classes: AnyArray, pos_label: Any) -> Any:
-    """Return the positive class: the one given, or 1 if the classes are unambiguous."""
+    y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
+    classes = inputs.as_classes(y_true)
     distinct = np.unique(classes)
     is_text = distinct.dtype.kind == "U"
-    if pos_label is None:
-        if is_text or distinct.tolist() not in BINARY_CLASSES:
-            raise DataError(
-                f"y_true: has the classes {listed(map(repr, distinct.tolist()[:9]))}, of which none is known to be "
-                "positive (hint: pass pos_label)"
-            )
-        return 1
-    if is_text != isinstance(pos_label, str):
+    if pos_label is None and (is_text or distinct.tolist() not in BINARY_CLASSES):
+        raise DataError(
+            f"y_true: has the classes {listed(map(repr, distinct.tolist()[:9]))}, of which none is known to be "
+            "positive (hint: pass pos_label)"
+        )
+    if pos_label is not None and is_text != isinstance(pos_label, str):
         raise UsageError(f"pos_label={pos_label!r} is not of the type of the classes of y_true")
-    return pos_label
-
-
-def _with_ends(inner: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which points to keep, given those between the first and the last, which are always kept."""
-    return np.concatenate([[True], inner, [True]])
+    return curves.add_up_steps(*_sort_list(classes == (1 if pos_label is None else pos_label), y_score, sample_weight))

@@ -100,7 +100,7 @@ def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike |
     values = _compute(y_true, y_score, None, sample_weight).values
     value = float(values[0]) if values.size else math.nan  # no entry has a weight
     if math.isnan(value):
-        _warn("y_true has only one class: AUC is not defined and was set to NaN")
+        _warn("y_true has only one class: AUC")
     return value
 
 
@@ -133,7 +133,7 @@ def group_auc(
     """
     aucs = group_aucs(y_true, y_score, groups, sample_weight=sample_weight)
     if aucs.n_left_out == aucs.groups.size:
-        _warn("no group has both classes: group AUC is not defined and was set to NaN")
+        _warn("no group has both classes: group AUC")
     return aucs.value
 
 
@@ -211,7 +211,7 @@ def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str
         raise DataError(f"{name}: is {value} at entry {first}; expected {expected}")
 
 
-def _warn(message: str) -> None:
+def _warn(reason: str) -> None:
     from xmceval.dropins.inputs import UndefinedMetricWarning  # imports scipy
 
-    warn([message], UndefinedMetricWarning)
+    warn([f"{reason} is not defined and was set to NaN"], UndefinedMetricWarning)

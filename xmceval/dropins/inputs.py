@@ -21,20 +21,17 @@ from xmceval.rows.matrices.tensors import as_array as take_array
 BLOCK_CELLS = 1 << 18  # cells of a block; its arrays take up to 20 MB
 
 
-def _find_warning() -> type[UserWarning]:
-    """Return scikit-learn's warning class if it is loaded, so that its filters apply here; else our own."""
-    theirs = getattr(sys.modules.get("sklearn.exceptions"), "UndefinedMetricWarning", None)
-    if isinstance(theirs, type) and issubclass(theirs, UserWarning):
-        return theirs
-
-    class UndefinedMetricWarning(UserWarning):
-        """A metric is not defined on this data; it was set to a conventional value."""
-
-    UndefinedMetricWarning.__qualname__ = "UndefinedMetricWarning"
-    return UndefinedMetricWarning
-
-
-UndefinedMetricWarning: type[UserWarning] = _find_warning()
+# scikit-learn's warning class if it is loaded, so that its filters apply here; else our own
+UndefinedMetricWarning: type[UserWarning] = getattr(
+    sys.modules.get("sklearn.exceptions"), "UndefinedMetricWarning", None
+) or type(
+    "UndefinedMetricWarning",
+    (UserWarning,),
+    {
+        "__doc__": "A metric is not defined on this data; it was set to a conventional value.",
+        "__module__": __name__,
+    },
+)
 
 
 def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -209,17 +206,12 @@ def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
     n_cells = max(int(matrix.nnz) if is_sparse(matrix) else n_rows * n_labels for matrix in (truth, scores))
     step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
     stored = [  # zeros in dense arrays are left out, as if they were not stored
-        Csr(matrix.indptr, matrix.indices, matrix.data, are_scores=False)
-        if is_sparse(matrix)
-        else Dense(matrix, are_scores=False)
-        for matrix in (truth, scores)
+        (Csr(x.indptr, x.indices, x.data, are_scores=False) if is_sparse(x) else Dense(x, are_scores=False), Scratch())
+        for x in (truth, scores)
     ]
-    scratches = Scratch(), Scratch()
     for start in range(0, max(n_rows, 1), step):
         stop = min(start + step, n_rows)
-        true, scored = (
-            matrix.copy_rows(start, stop, scratch) for matrix, scratch in zip(stored, scratches, strict=True)
-        )
+        true, scored = (matrix.copy_rows(start, stop, scratch) for matrix, scratch in stored)
         yield slice(start, stop), true, scored
 
 

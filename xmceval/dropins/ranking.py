@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from xmceval.api.types import MatrixLike
-from xmceval.dropins.inputs import (
-    as_array,
-    as_csr,
-    as_indicator,
-    as_scores,
-    as_weight,
-    in_one_order,
-    iterate_rows,
-    mean,
-)
+from xmceval.dropins import inputs
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64, Scratch, read_only
@@ -121,15 +112,15 @@ def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight
 
 def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> float:
     """Compute the mean of a metric of rows, with the kernel that `score` uses."""
-    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    truth, _ = as_indicator(y_true, one_column=kind == kernels.LRAP)
-    scores = as_scores(y_score, truth)
-    weight = as_weight(sample_weight, truth.shape[0], allow_zero=True)
+    y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
+    truth, _ = inputs.as_indicator(y_true, one_column=kind == kernels.LRAP)
+    scores = inputs.as_scores(y_score, truth)
+    weight = inputs.as_weight(sample_weight, truth.shape[0], allow_zero=True)
     specs = read_only(np.array([[kind, 0, 0, 0, 0]], dtype=np.int64))
     no_numbers, no_discounts = read_only(np.ones(1)), np.empty((0, 0))
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     values, scratch = np.zeros((truth.shape[0], 1, 4)), Scratch()
-    for rows, true, scored in iterate_rows(truth, scores):
+    for rows, true, scored in inputs.iterate_rows(truth, scores):
         kernels.compute_whole_rows(
             tuple(true),
             tuple(scored),
@@ -144,7 +135,7 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
             status,
             values[rows],
         )
-    return mean(values[:, 0, 0], weight)
+    return inputs.mean(values[:, 0, 0], weight)
 
 
 def dcg_score(
@@ -198,7 +189,7 @@ def dcg_score(
     if not isinstance(log_base, numbers.Real) or not 0 < log_base < np.inf or log_base == 1:
         raise UsageError(f"log_base must be a number above 0, finite and not 1, got {log_base!r}")
     gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
-    return mean(_compute_dcg(gains, scores, _sum_discounts(gains.shape[1], k, log_base), ignore_ties), weight)
+    return inputs.mean(_compute_dcg(gains, scores, _sum_discounts(gains.shape[1], k, log_base), ignore_ties), weight)
 
 
 def ndcg_score(
@@ -248,19 +239,21 @@ def ndcg_score(
     discounts = _sum_discounts(gains.shape[1], k, 2)
     best = np.empty(gains.shape[0])
     values = _compute_dcg(gains, scores, discounts, ignore_ties, best)
-    return mean(np.divide(values, best, out=np.zeros_like(values), where=best != 0), weight)
+    return inputs.mean(np.divide(values, best, out=np.zeros_like(values), where=best != 0), weight)
 
 
 def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return gains, scores and weights."""
     if k is not None and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
         raise UsageError(f"k must be a whole number of at least 1, or None, got {k!r}")
-    y_true, y_score, sample_weight = in_one_order(y_true, y_score, sample_weight)
-    gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true", "finite numbers")
+    y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
+    gains = (
+        inputs.as_csr(y_true, "y_true") if is_sparse(y_true) else inputs.as_array(y_true, "y_true", "finite numbers")
+    )
     if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
         raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")
-    scores = as_scores(y_score, gains)
-    return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
+    scores = inputs.as_scores(y_score, gains)
+    return gains, scores, inputs.as_weight(sample_weight, gains.shape[0], allow_zero=True)
 
 
 def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
@@ -280,7 +273,7 @@ def _compute_dcg(
 ) -> Float64:
     """Return the DCG of each row from the number of labels above each gain; write the ideal DCG into `best`."""
     values, scratch = np.empty(gains.shape[0]), Scratch()
-    for rows, gained, scored in iterate_rows(gains, scores):
+    for rows, gained, scored in inputs.iterate_rows(gains, scores):
         space = working_space(scratch.array, gained, scored)
         kernels.sum_gains(tuple(gained), tuple(scored), gains.shape[1], ignore_ties, discounts, *space, values[rows])
         if best is not None:

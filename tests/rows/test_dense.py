@@ -120,7 +120,7 @@ class Guarded(Scratch):
         size *= 8 if name == "indices" else 1
         array = np.full(size + 4096, 77).astype(dtype)
         self.guards.append(array[size:])
-        self._arrays[name, dtype] = array[:size]
+        self.arrays[name, dtype] = array[:size]
         return array[:size]
 
 

@@ -65,23 +65,18 @@ class Scratch:
     """Arrays of one thread, reused for every block: the first touch of new memory is slow."""
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[str, type], NDArray[Any]] = {}
+        self.arrays: dict[tuple[str, type], NDArray[Any]] = {}  # by name and dtype
         self._held: dict[str, tuple[tuple[Any, ...], Any]] = {}
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of the arrays."""
-        return sum([array.nbytes for array in self._arrays.values()])
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
         """Return an array [size] with its previous content; a new one is filled with `fill`, if given."""
         key = name, dtype
-        array = self._arrays.get(key)
+        array = self.arrays.get(key)
         if array is None or array.size < size:
             array = np.empty(size + size // 4, dtype=dtype)
             if fill is not None:
                 array.fill(fill)
-            self._arrays[key] = array
+            self.arrays[key] = array
         return array[:size]
 
     def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:

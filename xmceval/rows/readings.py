@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from xmceval.errors import AmbiguousError, DataError, argument, listed, names_flags
-from xmceval.rows.block import AnyArray, Int64, Rows
+from xmceval.rows.block import AnyArray, Block, Int64, Rows
 
 SMALL_BATCH = 20  # rows; with fewer, the index of a shuffled batch may be a permutation by chance
 LEAST_IDS, FEW_ROWS = 10, 3  # rows; with fewer, grades may be distinct, or equal scores, by chance
@@ -460,8 +460,8 @@ def check_truth(values: Any, name: str, n_labels: int | None = None) -> None:
         )
 
 
-def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
-    """Refuse a label whose whole numbers in truth and scores may name or group the rows."""
+def refuse_id_label(truth: Rows, scores: Rows, block: Block) -> None:
+    """Refuse a label whose whole numbers in truth and scores may name or group the rows of a block."""
     n_rows, n_true, n_scored = truth.indptr.size - 1, truth.indptr[-1], scores.indptr[-1]
     labels, values = truth.indices[:n_true], truth.values[:n_true]
     large = np.unique(labels[values > 1])
@@ -483,9 +483,9 @@ def refuse_id_label(truth: Rows, scores: Rows, place: str) -> None:
         entries.append(set(map(tuple, table[table[:, 2] != 0].tolist())))
     if not entries[0] <= entries[1]:  # scores equal to the truth are used to test for the best possible values
         raise AmbiguousError(
-            f"{place}: label {large[0]} has whole numbers that may name or group the rows, in truth and predictions: "
-            "is it a label? (hint: leave the column out of both if it is none; of a label, scores that are not "
-            "whole, such as 0.5 + score, tell it apart)"
+            f"{block.place(0)}: label {large[0]} has whole numbers that may name or group the rows, in truth and "
+            "predictions: is it a label? (hint: leave the column out of both if it is none; of a label, scores that "
+            "are not whole, such as 0.5 + score, tell it apart)"
         )
 
 

@@ -36,7 +36,7 @@ class Width:
         """Whether any input declares the number of labels."""
         return self.n_labels != UNKNOWN
 
-    @property
+    @cached_property
     def or_none(self) -> int | None:
         """The number of labels, or None if unknown."""
         return self.n_labels if self.is_known else None

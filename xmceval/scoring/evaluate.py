@@ -59,7 +59,7 @@ class BlockScratch(NamedTuple):
     def leave(self) -> None:
         """Keep small arrays for the next call: scoring a few rows is faster than making new arrays."""
         scratches = self.truth, self.scores, *self.kept, *self.group
-        if sum([scratch.n_bytes for scratch in scratches]) <= MOST_SPARE:
+        if sum([array.nbytes for scratch in scratches for array in scratch.arrays.values()]) <= MOST_SPARE:
             _spare[:] = [self]
 
 
@@ -255,7 +255,7 @@ def _make_batch(
     if options.threshold is not None:
         threshold = rounded(options.threshold, system.scores.dtype)
     if block.first_row < LEAST_IDS:
-        refuse_id_label(truth, scores, other.place(0))
+        refuse_id_label(truth, scores, other)
     ranking = rank(scores, program.deepest + 1, scratch)
     batch = Batch(setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold)
     return batch, whole

@@ -127,7 +127,7 @@ def open_truth(
             values, own_rows, own_labels = _split_names(matrix, name)
             source = as_truth(values, name, width.or_none or options.n_labels, columns[1])
             known = _known_labels(labels, names, own_labels, first)
-            return _in_known_order(source, matrix, rows or own_rows, own_labels, known, options)
+            return _in_known_order(source, rows or own_rows, own_labels, known, options)
         by_row, are_ids = None if first is None else first.by_row, bool(options.sources)
         request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=options.max_line)
         opened = _open_stored(stored, request, is_shard=is_shard)
@@ -205,7 +205,7 @@ def open_scores(
         own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns are ranks
         check_pair(truth.source, source)
         known = _known_labels(labels, truth.names, own_labels, truth)
-        return _in_known_order(source, matrix, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
+        return _in_known_order(source, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
 
     if isinstance(value, Shards):
         _refuse_judgments(truth.judgments, value)
@@ -239,7 +239,7 @@ def _split_ids(value: Any, columns: Sequence[IdColumn], name: str, noun: str) ->
     """Return a value as a stored input, if it is one, else without id columns, and the rows that these name."""
     if isinstance(value, (str, Path)):
         return value, value, None
-    matrix, rows = split_ids(value, columns, name)
+    matrix, rows = split_ids(value, columns, name) if columns else (value, None)
     return find_stored(matrix, name, noun), matrix, rows
 
 
@@ -296,12 +296,15 @@ def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     """
     if isinstance(truth, (str, Path, Shards)):
         return (), None
-    is_long = is_frame(truth) and has_known_columns(truth)
+    is_sparse = hasattr(truth, "tocsr")
+    is_long = not is_sparse and is_frame(truth) and has_known_columns(truth)
     arrays = [system for system in systems if isinstance(system, np.ndarray)]
     may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # decided when they are read
     may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
-    ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
-    for system in systems:
+    ids = known
+    if not is_sparse:
+        ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
+    for system in () if is_sparse else systems:
         refuse_mixed(truth, system)
         if is_long or isinstance(truth, (list, tuple)):
             refuse_lone_ids(system, "y_true")
@@ -311,7 +314,6 @@ def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
 
 def _in_known_order(
     source: MatrixSource,
-    value: Any,
     rows: Axis,
     labels: Axis,
     known: Axis | None,
@@ -329,7 +331,7 @@ def _in_known_order(
             raise unnamed_error(known, truth.reordered, labels.source)
     opened = Opened(
         source if order is None else source.ordered(None, order),
-        facts=(source.reading.replace("dense array", "data frame") if is_frame(value) else source.reading,),
+        facts=(source.reading if labels.names is None else source.reading.replace("dense array", "data frame"),),
         name=source.name,
         is_ranked=source.is_ranked,
         rows=rows,
@@ -430,6 +432,8 @@ def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
 
 def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     """Return the numbers of a matrix in memory, and its rows and labels, named by data frames."""
+    if hasattr(matrix, "tocsr") or isinstance(matrix, np.ndarray):
+        return matrix, Axis(name, "row"), Axis(name, "label")
     rows = rows_of(matrix, name)
     if is_frame(matrix):  # missing numbers become NaN
         numbers = to_numbers(matrix)

@@ -144,8 +144,16 @@ def inspect_file(
     entries = np.sort(occurring(tally.labels)[1])  # of each label that has any
     least, greatest = tally.value_range or (None, None)
     faults = [*tally.errors, *_check_n_labels(source, kind, tally, n_labels)]
-    if kind == "truth":
-        faults += _truth_faults(source, tally)
+    counts = tally.counts
+    are_grades = (greatest or 0) <= LARGEST_GRADE and not any(map(counts.get, ("negative", "fractions", "infinite")))
+    if kind == "truth" and not tally.faults and not are_grades:  # faults that would be accepted in scores
+        with closing(source.blocks()) as blocks:
+            for block in blocks:
+                try:
+                    validated_truth(block, Scratch(), Width())
+                except Fault as fault:
+                    faults.append(str(fault))
+                    break
     return FileInspection(
         path=str(as_input(path)),
         file=to_path(path),
@@ -168,7 +176,7 @@ def inspect_file(
         warnings=tuple(source.warnings),
         are_ranks=are_ranks,
         format=opened.format.name,
-        **tally.counts,
+        **counts,
     )
 
 
@@ -218,21 +226,6 @@ def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[s
     if counts["zeros"]:
         return "truth", "every value is 0 or 1" if counts["ones"] else "every value is 0"
     return "truth", "every value is 1"
-
-
-def _truth_faults(source: Source, tally: FileTally) -> list[str]:
-    """Return the faults of a truth that would be accepted in scores."""
-    counts, (_, greatest) = tally.counts, tally.value_range or (0.0, 0.0)
-    is_grades = not (counts["negative"] or counts["fractions"] or counts["infinite"]) and greatest <= LARGEST_GRADE
-    if tally.faults or is_grades:
-        return []
-    with closing(source.blocks()) as blocks:
-        for block in blocks:
-            try:
-                validated_truth(block, Scratch(), Width())
-            except Fault as fault:
-                return [str(fault)]
-    return []
 
 
 @dataclass(frozen=True)

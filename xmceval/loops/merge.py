@@ -96,14 +96,20 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
     check_files(files)
     if save_state is not None:
         check_output(to_path(save_state), force=force, inputs=files)
-    opened = [_open(state, f"state {number}") for number, state in enumerate(states, 1)]
-    seen: dict[object, str] = {}
-    for state, its_state in zip(states, opened, strict=True):
-        is_path = isinstance(state, (str, Path))
-        key = to_path(state).resolve() if is_path else id(state)
+    opened, seen = list[State](), dict[object, str]()
+    for number, state in enumerate(states, 1):
+        place, noun = f"state {number}", "file"
+        key: object
+        if isinstance(state, Evaluator):
+            its_state, key, noun = replace(state._state.without_pairs(), name=place), id(state), "Evaluator"
+        elif isinstance(state, (str, Path)):
+            its_state, key = load_state(state), to_path(state).resolve()
+        else:
+            raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
         if key in seen:
-            raise DataError(f"{seen[key]} and {its_state.name} are the same {'file' if is_path else 'Evaluator'}")
+            raise DataError(f"{seen[key]} and {its_state.name} are the same {noun}")
         seen[key] = its_state.name
+        opened.append(its_state)
     check_shards(opened)
     named = [
         system
@@ -128,15 +134,6 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
             merged = replace(merged, setup=replace(merged.setup, warnings=(*merged.setup.warnings, missing)))
     result = finish_state(merged)
     return result if name is None else replace(result, name=name)
-
-
-def _open(state: Any, place: str) -> State:
-    """Return a state with the name that messages use for it."""
-    if isinstance(state, Evaluator):
-        return replace(state._state.without_pairs(), name=place)
-    if isinstance(state, (str, Path)):
-        return load_state(state)
-    raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
 
 
 def _find_missing(states: Sequence[State]) -> str:

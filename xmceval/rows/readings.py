@@ -55,7 +55,8 @@ class Axis:
         """Take the names from an index, columns or any sequence."""
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop))
-        words = list(map(_as_name, names))
+        words = [word if isinstance(word, Hashable) else repr(word) for word in names]
+        words = [math.nan if isinstance(word, float) and math.isnan(word) else word for word in words]  # all the same
         whole = [_as_number(word) for word in words]
         if None in whole:
             return cls(source, noun, words)
@@ -123,13 +124,6 @@ def join_frames(codes: Sequence[str]) -> str:
     name = codes[0].removesuffix("[0]")
     is_list = all(code == f"{name}[{i}]" for i, code in enumerate(codes))
     return f"pandas.concat({name if is_list else '[' + ', '.join(codes) + ']'})"
-
-
-def _as_name(word: Any) -> Any:
-    """Return a hashable name: all NaN are the same, and lists are represented by their repr."""
-    if isinstance(word, float) and math.isnan(word):
-        return math.nan
-    return word if isinstance(word, Hashable) else repr(word)
 
 
 def _as_number(word: Any) -> int | None:

@@ -1,6 +1,7 @@
 """Containers in memory: each is read as the plain matrix that it holds, or refused in the words of the input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
 import scipy.sparse as sp
@@ -255,7 +256,7 @@ def test_what_is_no_list_is_refused_where_one_is_expected(value, name):
 
 @pytest.mark.parametrize("counts", [None, "x", ["a"], [None], [[1], [2, 3]], {"a": 1}, 1j, sp.csr_matrix(Y_SCORE)])
 def test_counts_that_are_no_numbers_are_refused(counts):
-    with pytest.raises(DataError, match=r"^counts: expected (numbers|a matrix)"):
+    with pytest.raises(DataError, match=r"^counts: expected (numbers|an array)"):
         xmceval.inverse_propensity(counts, 100)
 
 
@@ -275,3 +276,70 @@ def test_room_behind_the_stored_entries_is_not_read(form):
 def test_rows_without_entries_are_legal_in_any_number_that_memory_holds():
     truth = sp.coo_matrix(([1.0], ([0], [1])), shape=(10**6, 3))
     assert xmceval.score(truth, truth.tocsc(), metrics="P", k=1)["P@1"] == 1e-6
+
+
+NESTED = "is a nested tensor, whose rows differ in length; expected an array"
+FOREIGN = {  # what numpy, scipy, pandas, pyarrow or PyTorch would otherwise say of it, in its own words
+    "no scores": (lambda _: xmceval.roc_auc([0, 1], None), r"y_score: expected one number per entry, got shape \(\)"),
+    "no truth": (lambda _: xmceval.roc_auc(None, [0, 1]), r"y_true: expected one number per entry, got shape \(\)"),
+    "a ragged weight": (
+        lambda t: xmceval.score(t, t, metrics="P", k=1, sample_weight=[[1], [1, 2]]),
+        "sample_weight: expected an array, got rows of different lengths$",
+    ),
+    "an array as cutoff": (lambda t: xmceval.score(t, t, metrics="P", k=t), "k must be a whole number of at least 1"),
+    "nothing to merge": (lambda _: xmceval.merge(3), "states must be a list of paths or Evaluators, got int"),
+    "columns of an index": (
+        lambda t: xmceval.score(t, t, metrics="P", k=1, sample_weight=pd.DataFrame(t, index=["x"] * len(t))),
+        "sample_weight: found the columns 0, 1, 2, 3, 4; expected",
+    ),
+    "short blocks": (
+        lambda t: xmceval.score(t, with_short_indptr(sp.bsr_matrix(t.astype(float)))),
+        "y_score: its indptr does not describe 6 block rows with",
+    ),
+    "lists of Arrow": (
+        lambda t: xmceval.coverage_error(t, pytest.importorskip("pyarrow").array([[1, 2], [3]])),
+        "y_score: expected numbers or strings, got dtype object",
+    ),
+    "nested scores": (lambda t: xmceval.coverage_error(t, nested()), f"y_score: {NESTED}"),
+    "nested groups": (lambda t: xmceval.score(t, t, metrics="P", k=1, by_group=nested()), f"by_group: {NESTED}"),
+    "an empty tensor": (
+        lambda t: xmceval.score(pytest.importorskip("torch").zeros(0, 5), t, metrics="P", k=1),
+        "y_true has 0 rows, y_score has 6 rows",
+    ),
+}
+
+
+def nested():
+    torch = pytest.importorskip("torch")
+    return torch.nested.nested_tensor([torch.tensor([1, 2]), torch.tensor([3])])
+
+
+def with_short_indptr(matrix):
+    matrix.indptr = matrix.indptr[:-1]
+    return matrix
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+@pytest.mark.filterwarnings("ignore:Exporting an unversioned DLPack capsule:DeprecationWarning")
+@pytest.mark.parametrize("case", FOREIGN)
+def test_no_words_of_another_library_reach_the_caller(case):
+    call, message = FOREIGN[case]
+    with pytest.raises(xmceval.XmcevalError, match=message):
+        call(np.eye(6, 5, dtype=int))
+
+
+def test_rows_without_a_name_are_joined_by_position():
+    truth, scores = pd.DataFrame(np.eye(3)), np.eye(3)[::-1].copy()
+    unnamed = pd.DataFrame(scores, index=[pd.NA, 0, 1])
+    assert xmceval.score(truth, unnamed, metrics="P", k=1) == xmceval.score(truth, scores, metrics="P", k=1)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_a_nested_tensor_beside_ids_is_read_as_its_rows():
+    truth = pd.DataFrame(np.eye(2, 4, dtype=int)).assign(id=["a", "b"])
+    lists = [[1, 2], [3]]
+    with pytest.raises(xmceval.XmcevalError) as expected:
+        xmceval.score(truth, lists, metrics="P", k=1)
+    with pytest.raises(xmceval.XmcevalError) as error:
+        xmceval.score(truth, nested(), metrics="P", k=1)
+    assert str(error.value) == str(expected.value)

@@ -170,7 +170,7 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
     arrays = {
         name: as_array(aligned(y_true, values, name, in_columns=False), name)
         for name, values in {"y_true": y_true, **others}.items()
-        if values is not None
+        if values is not None or name in {"y_true", "y_score"}
     }
     truth, scores, weights = arrays["y_true"], arrays["y_score"], arrays.get("sample_weight")
     keys = arrays.setdefault("groups", np.zeros(truth.size, dtype=np.int64))

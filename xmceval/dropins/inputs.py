@@ -56,7 +56,7 @@ def is_matrix(values: Any) -> bool:
 
 def as_array(values: Any, name: str, finite: str) -> AnyArray:
     """Return an array of numbers or strings with one or two dimensions and at least one row."""
-    array = take_array(values, name)
+    array = take_array(values, name, "a matrix")
     if array.dtype == object and hasattr(values, "to_numpy"):
         array = to_numbers(values)
     if array.dtype == object and all(isinstance(value, str) for value in array.flat):

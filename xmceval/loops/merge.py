@@ -81,6 +81,8 @@ def merge(
     if isinstance(found, (str, Path, Evaluator)):
         hint = " (hint: pass a list, or a pattern such as '*.state.npz')"
         raise UsageError(f"states must be a list of paths or Evaluators, got only one{hint}")
+    if not isinstance(found, (Iterable, Shards)):
+        raise UsageError(f"states must be a list of paths or Evaluators, got {type(found).__name__}")
     result = merge_states(
         list(parts_of(found) if isinstance(found, Shards) else found), name=name, save_state=save_state, force=force
     )

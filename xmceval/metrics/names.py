@@ -221,7 +221,7 @@ def check_cutoff(k: object) -> int:
     except (TypeError, ValueError, OverflowError):
         is_whole = False
     if not is_whole or isinstance(k, bool) or value < 1:
-        hint = " (hint: name the metric with it: P@all)" if k == ALL else ""
+        hint = " (hint: name the metric with it: P@all)" if isinstance(k, str) and k == ALL else ""
         raise UsageError(f"k must be a whole number of at least 1, got {k!r}{hint}")
     return int(value)
 

@@ -56,7 +56,7 @@ class Axis:
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop))
         words = [word if isinstance(word, Hashable) else repr(word) for word in names]
-        words = [math.nan if isinstance(word, float) and math.isnan(word) else word for word in words]  # all the same
+        words = [math.nan if _is_missing(word) else word for word in words]  # all of them are the same
         whole = [_as_number(word) for word in words]
         if None in whole:
             return cls(source, noun, words)
@@ -124,6 +124,11 @@ def join_frames(codes: Sequence[str]) -> str:
     name = codes[0].removesuffix("[0]")
     is_list = all(code == f"{name}[{i}]" for i, code in enumerate(codes))
     return f"pandas.concat({name if is_list else '[' + ', '.join(codes) + ']'})"
+
+
+def _is_missing(word: Any) -> bool:
+    """Return whether a name is NaN, or the NA of pandas, which compares with nothing."""
+    return math.isnan(word) if isinstance(word, float) else type(word).__name__ == "NAType"
 
 
 def _as_number(word: Any) -> int | None:

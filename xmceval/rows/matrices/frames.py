@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows import readings
 from xmceval.rows.block import AnyArray
-from xmceval.rows.matrices.tensors import as_array, is_sparse, is_tensor
+from xmceval.rows.matrices.tensors import as_array, is_sparse, is_tensor, shape_of
 from xmceval.rows.readings import FEW_ROWS, LEAST_IDS, MOST_OF_IDS, Axis
 
 
@@ -31,7 +31,7 @@ def is_frame(value: Any) -> bool:
 
 def to_numbers(value: Any) -> AnyArray:
     """Convert a frame or Series to an array, of numbers if possible, including pandas' nullable numbers."""
-    values: AnyArray = value.to_numpy()
+    values = np.asarray(value)
     if values.dtype.kind != "O":
         return values
     try:
@@ -217,9 +217,10 @@ def _head(value: Any) -> AnyArray | None:
     if hasattr(value, "tocsr") or not is_tensor(value) or is_sparse(value) or value.is_nested or value.dim() != 2:
         return None
     try:
-        return as_array(value[_some(value)], "")
+        rows = as_array(value[_some(value)], "")
     except DataError:  # reading it will raise the same
         return None
+    return rows if rows.size else None
 
 
 def _some(value: Any) -> list[int]:
@@ -261,8 +262,7 @@ def _lacks(system: Any, column: IdColumn, truth: Any) -> bool:
     """Return whether predictions lack a column of the truth; an array then has one column less."""
     if is_frame(truth) and is_frame(system):
         return column.name not in list(system.columns)
-    shape: Any = getattr(system, "shape", ())
-    n_columns = shape[1] if len(shape) == 2 else 0
+    n_columns = shape_of(system)[1] if len(shape_of(system)) == 2 else 0
     return bool(n_columns != truth.shape[1] if is_frame(truth) else n_columns == truth.shape[1] - 1)
 
 

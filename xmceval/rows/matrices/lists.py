@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import AnyArray
 from xmceval.rows.matrices.storage import BY_NAME, Csr, check_dtype
-from xmceval.rows.matrices.tensors import as_array
+from xmceval.rows.matrices.tensors import as_array, shape_of
 
 _ROW_TYPES = (list, tuple, set, frozenset, range)
 
@@ -56,7 +56,7 @@ def find_pair(values: Any, name: str) -> Pair | None:
     first, second = (_is_integer(value) for value in values)
     are_plain = all(isinstance(value, (np.ndarray, list, tuple)) for value in values)
     if isinstance(values, list):
-        shape, other = map(_shape, values)
+        shape, other = map(shape_of, values)
         if shape != other or len(shape) != 2 or not (first or second) or (first and second and are_plain):
             return None
     names = f"{name}[0]", f"{name}[1]"
@@ -113,7 +113,7 @@ def join_lists(pair: Pair) -> Csr | None:
 
 def is_pair(values: Any, name: str) -> bool:
     """Return whether values are labels and their scores, rather than two matrices of scores."""
-    are_arrays = isinstance(values, (tuple, list)) and all(len(_shape(value)) == 2 for value in values)
+    are_arrays = isinstance(values, (tuple, list)) and all(len(shape_of(value)) == 2 for value in values)
     return are_arrays and find_pair(values, name) is not None and any(_is_integer(value) for value in values)
 
 
@@ -186,7 +186,7 @@ def _lengths(rows: Any) -> list[int] | None:
     """Return the lengths of rows, if these are lists, sets, arrays or tensors of one dimension."""
     if not isinstance(rows, (list, tuple)):
         return None
-    if not all(isinstance(row, _ROW_TYPES) or len(_shape(row)) == 1 for row in rows):
+    if not all(isinstance(row, _ROW_TYPES) or len(shape_of(row)) == 1 for row in rows):
         return None
     return [len(row) for row in rows]
 
@@ -199,10 +199,3 @@ def _is_integer(values: Any) -> bool:
         joined = _concatenate(values, "")
         return joined is not None and joined.dtype.kind in "iu"
     return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    try:
-        return tuple(getattr(values, "shape", ()))
-    except RuntimeError:  # a nested tensor has no shape
-        return ()

@@ -50,7 +50,7 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
             _check_rows(matrix.indices[: matrix.indptr[-1]], n_rows, name)
         elif form == "bsr":
             n_blocks = min(matrix.indices.size, len(matrix.data))
-            check_indptr(matrix.indptr, n_blocks, n_rows // matrix.data.shape[1], name, noun="row of blocks")
+            check_indptr(matrix.indptr, n_blocks, n_rows // matrix.data.shape[1], name, noun="block row")
         # The constructors of DOK and BSR check their indices, and COO of them has every stored entry.
         if form in {"bsr", "dok", "coo"}:
             return _group_by_row(matrix.tocoo(copy=False), name)

@@ -20,6 +20,7 @@ from xmceval.rows.readings import LOOKED_AT, explain_text
 
 Copied = TypeVar("Copied")
 
+LISTS = " (hint: these can be lists of label ids, and as predictions lists of (label, score))"
 DEVICE_ENTRIES = 1 << 22  # per block: tied labels are also copied from the device
 _IN_MEMORY = frozenset({1, 3})  # DLPack device types that this process can read: CPU and pinned memory
 
@@ -39,6 +40,11 @@ def is_sparse(value: Any) -> bool:
 def unnested(value: Any) -> Any:
     """Return the rows of a nested tensor, with any layout, as a list; return anything else unchanged."""
     return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
+
+
+def shape_of(values: Any) -> tuple[int, ...]:
+    """Return the shape of an array of any library; nested tensors and other objects have none."""
+    return () if is_tensor(values) and values.is_nested else tuple(getattr(values, "shape", ()))
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def as_values(values: Any, name: str) -> Any:
     elif _is_remote(values) and len(values.shape) == 2:
         taken = RemoteMatrix(values, name, _from_device(values[:1], name).dtype)
     else:
-        taken = _from_device(values, name)
+        taken = _from_device(values, name, hint=LISTS)
     if len(taken.shape) != 2:
         is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
@@ -84,11 +90,11 @@ def as_values(values: Any, name: str) -> Any:
     return taken
 
 
-def as_array(values: Any, name: str) -> AnyArray:
+def as_array(values: Any, name: str, expected: str = "an array") -> AnyArray:
     """Take an array of any shape and dtype into memory unchanged, except that bfloat16 becomes float32."""
     if is_sparse(values):
         raise DataError(f"{name}: is a sparse tensor, which is not read here (hint: pass its to_dense())")
-    taken = _from_device(values, name)
+    taken = _from_device(values, name, expected)
     return taken if isinstance(taken, np.ndarray) else taken[:]
 
 
@@ -190,6 +196,8 @@ _NO_ROWS = Rows(np.zeros(1, dtype=np.int64), _NO_NUMBERS, np.zeros(0))
 
 def _plain(tensor: Any, name: str) -> Any:
     """Detach a tensor of real numbers."""
+    if tensor.is_nested:
+        raise DataError(f"{name}: is a nested tensor, whose rows differ in length; expected an array")
     if tensor.device.type == "meta":
         raise DataError(f"{name}: is a tensor on the meta device, which has no values (hint: pass the real tensor)")
     if tensor.is_complex():
@@ -228,8 +236,8 @@ def _is_remote(values: Any) -> bool:
     return int(values.__dlpack_device__()[0]) not in _IN_MEMORY
 
 
-def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
-    """Take an array of another library, or any array-like."""
+def _from_device(values: Any, name: str, expected: str = "a matrix", hint: str = "") -> AnyArray | BFloat16Matrix:
+    """Take an array of another library, or any array-like; messages say what was `expected`, with a hint."""
     if isinstance(values, np.ndarray):
         return _with_known_dtype(as_plain(values, name))
     if is_tensor(values):
@@ -251,10 +259,7 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     except DataError:
         raise
     except ValueError as error:
-        raise DataError(
-            f"{name}: expected a matrix, got rows of different lengths (hint: these can be lists of label ids, and as "
-            "predictions lists of (label, score))"
-        ) from error
+        raise DataError(f"{name}: expected {expected}, got rows of different lengths{hint}") from error
     except (TypeError, RuntimeError) as error:
         raise DataError(
             f"{name}: a {type(values).__name__} cannot be read as an array (hint: pass an array of numpy)"

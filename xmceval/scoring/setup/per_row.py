@@ -130,8 +130,9 @@ def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
     keys = roles["query"] or roles["row"]
     values = [column for column in table.names if column not in keys and plain(column) not in UNUSED]
     if len(keys) != 1 or len(values) != 1:
+        names = [name for name in table.names if not name.startswith("__index_level_")]  # unnamed, of pandas
         raise DataError(
-            f"{table}: found the columns {', '.join(table.names[:10])}; expected {explain_keys()}, and one of {noun}s "
+            f"{table}: found the columns {', '.join(names[:10])}; expected {explain_keys()}, and one of {noun}s "
             "(hint: leave out other columns)"
         )
     found: dict[Any, Any] = {}

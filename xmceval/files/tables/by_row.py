@@ -62,48 +62,41 @@ def _read_entries(
         by_name = {column.name: column for column in batch}
         for name, arrays in held.items():
             arrays.append(by_name[name].array)
-        label, key = by_name[columns.label], by_name.get(columns.key or "")
-        value = None if columns.value is None else by_name[columns.value]
-        lines = np.arange(first, first + len(label.array)) if key is None else key.to_whole()
-        first += lines.size
-        label, values, lengths = read_values(columns, label, value, are_scores=are_scores)
+        key, stop = by_name.get(columns.key or ""), first + len(by_name[columns.label].array)
+        lines, first = np.arange(first, stop) if key is None else key.to_whole(), stop
+        label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
         if words is not None:
             labels: AnyArray = words.number(*label.to_text())
         elif names is None or not label.is_text:
             labels = label.to_whole(hint=unknown_name)
         else:
-            text = label.to_text()
-            labels = names.words.find(*text)
+            labels = names.words.find(*label.to_text())
             if (labels < 0).any():
                 line = int(np.argmax(labels < 0))
-                word = text.bytes[text.begins[line] : text.ends[line]].tobytes().decode(errors="replace")
-                raise label.refuse(line, unknown_name(word[:40], names))
+                raise label.refuse(line, unknown_name(label.to_text().tolist()[line][:40], names))
         yield lines, (lines if lengths is None else np.repeat(lines, lengths), labels, values)
 
 
 def read_values(
-    columns: Columns, label: Column, value: Column | None, *, are_scores: bool
+    columns: Columns, batch: Mapping[str, Column], *, are_scores: bool
 ) -> tuple[Column, AnyArray, Int64 | None]:
-    """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any.
-
-    Without a column of values, these are 1 in truth, and fall from first to last in lists of predictions.
-    """
-    lengths = None
+    """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any."""
+    label, value, lengths = batch[columns.label], None if columns.value is None else batch[columns.value], None
     if columns.are_lists:
         label, lengths = label.flatten()
-    if lengths is not None and value is not None:
-        flat, others = value.flatten()
-        if not np.array_equal(lengths, others):
-            line = int(np.argmax(lengths != others))
-            raise value.refuse(line, f"has {lengths[line]:,} labels, but {others[line]:,} in {value.name!r}")
-        value = flat
+        if value is not None:
+            flat, others = value.flatten()
+            if not np.array_equal(lengths, others):
+                line = int(np.argmax(lengths != others))
+                raise value.refuse(line, f"has {lengths[line]:,} labels, but {others[line]:,} in {value.name!r}")
+            value = flat
     if value is not None:
         values = -value.to_whole().astype(np.float64) if columns.is_rank else value.to_numbers()
-        return label, values, lengths
-    if are_scores and lengths is not None:
-        falling = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # the last is 1
-        return label, falling.astype(np.float64), lengths
-    return label, np.ones(len(label.array)), lengths
+    elif are_scores and lengths is not None:  # without scores, lists are ranked: values fall to 1 for the last label
+        values = (np.repeat(np.cumsum(lengths), lengths) - np.arange(lengths.sum())).astype(np.float64)
+    else:
+        values = np.ones(len(label.array))
+    return label, values, lengths
 
 
 def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _first_row: int) -> Iterator[Matrix]:

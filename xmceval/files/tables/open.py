@@ -111,11 +111,10 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         queries = lines.queries.number(*Column(runs.values, key.name, place).to_text())
         n_lines = np.diff(ends, prepend=0)
         rows = np.repeat(lines.rows_of(queries), n_lines)
-        value = None if columns.value is None else by_name[columns.value]
-        label, values, lengths = read_values(columns, by_name[columns.label], value, are_scores=are_scores)
+        label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
         if lengths is not None:
             rows = np.repeat(rows, lengths)
-        if value is not None:
+        if columns.value is not None:
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
                 raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN")

@@ -117,7 +117,7 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         if columns.value is not None:
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
-                raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN")
+                raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN; expected a number")
         if columns.rank is not None and not lines.ranked:
             column = by_name[columns.rank]
             with suppress(DataError):  # ranks that are not whole numbers are ignored

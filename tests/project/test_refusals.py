@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from support.approved import check
+from support.approved import check_answers
 from support.files import write
 from support.sample import SAMPLE
 
@@ -71,8 +71,6 @@ def contents():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.txt")))
 def test_what_is_refused_is_said_in_these_words(name, run):
-    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
-
     def answer(line):
         if line.startswith("$ "):
             before = contents()
@@ -83,6 +81,6 @@ def test_what_is_refused_is_said_in_these_words(name, run):
             with pytest.raises((xmceval.XmcevalError, TypeError)) as error:
                 eval(line)
             text = f"{type(error.value).__name__}: {error.value}"
-        return "\n  ".join([line, *text.replace(str(Path.cwd()), ".").splitlines()])
+        return text.replace(str(Path.cwd()), ".").splitlines()
 
-    check(__file__, name, "".join(f"{answer(line)}\n" for line in lines if not line.startswith("  ")))
+    check_answers(__file__, name, answer)

@@ -15,3 +15,10 @@ def check(folder, name, text):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+def check_answers(file, name, answer):
+    """Compare the indented lines below each other line of an approved file with the answers to it."""
+    lines = (Path(file).parent / "approved" / name).read_text(encoding="utf-8").splitlines()
+    asked = [line for line in lines if not line.startswith("  ")]
+    check(file, name, "".join("\n  ".join([line, *answer(line)]) + "\n" for line in asked))

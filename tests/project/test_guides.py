@@ -10,7 +10,7 @@ import click
 import pytest
 from support.measures import parse
 from support.processes import COMMANDS, cli
-from support.recipes import BLOCK, GUIDES, find_code, run
+from support.recipes import BLOCK, GUIDES, find_code, find_imports, run, split_parts
 
 import xmceval
 from xmceval import METRICS
@@ -126,3 +126,14 @@ def test_figures_of_speed_are_those_that_were_measured():
         ours, plain, utf8 = (figures[subject, name] for name in ("xmceval", "wc -w", "wc -w, UTF-8"))
         cells = [f"{each['median']:.2f} s" for each in (ours["wall"], ours["cpu"], plain["wall"], utf8["wall"])]
         assert f"B | {' | '.join(cells)} |" in text
+
+
+def test_recipes_are_found_and_what_they_import(capsys):
+    _, recipes = split_parts(GUIDES["loops"])
+    without = [name for name, text in recipes.items() if not re.search("Evaluator|Metric", text)]
+    assert without == []
+    assert {"PyTorch", "Lightning", "Hugging Face", "Keras", "torchmetrics"} <= set(recipes)
+    assert find_imports(">>> import numpy\n>>> from no_such.thing import it\n") == ["no_such", "numpy"]
+    with pytest.raises(AssertionError):
+        run(">>> 1 + 1\n3\n")
+    assert "Expected:" in capsys.readouterr().out

@@ -324,13 +324,14 @@ def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):
 
 def test_pictures_of_many_systems_say_what_is_left_out():
     found = compare([*NAMES, *"ab"], metrics=("P", "PSP", "nDCG", "R"))
-    label = found.plot("differences").get_label()
+    drawn = {kind: found.plot(kind) for kind in OF_COMPARISON}
+    label = drawn["differences"].get_label()
     assert "7 of 28 pairs, those with plain (hint: against= chooses others)" in label
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
     assert "intervals are not adjusted" in label
-    for kind in OF_COMPARISON:
-        assert found.plot(kind).get_size_inches()[1] <= 8.5, "a page of a paper"
-        assert ("of 28 pairs" in found.plot(kind).get_label()) == (kind == "differences")
+    for kind, found in drawn.items():
+        assert found.get_size_inches()[1] <= 8.5, "a page of a paper"
+        assert ("of 28 pairs" in found.get_label()) == (kind == "differences")
 
 
 def test_from_four_systems_on_curves_are_points_beside_each_other():

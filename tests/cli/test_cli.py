@@ -13,7 +13,6 @@ from support.files import A_ALONE
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
 
 pytestmark = pytest.mark.usefixtures("in_sample")
-MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 FROM_TRUTH = (
     "doubt: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
     "(hint: pass --train FILE)\n"
@@ -32,9 +31,11 @@ def test_table_is_whole(run):
     assert run("score", TRUTH, MODEL_A, "--train", TRAIN, "-k", "1,3,5") == (0, A_ALONE, "")
 
 
-def test_several_systems_share_one_table_as_it_was_approved(run):
-    code, out, err = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-k", 1)
-    check(__file__, "score-two.txt", f"{out}{err}exit code {code}\n")
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_several_systems_share_one_table_as_it_was_approved(run, form):
+    code, out, err = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-k", 1, "-o", form)
+    out = out.replace(importlib.metadata.version("xmceval"), "VERSION")
+    check(__file__, f"score-two.{form}.txt", f"{out}{err}exit code {code}\n")
 
 
 def test_facts_that_differ_stand_at_each_system(run, tmp_path):
@@ -56,19 +57,6 @@ def test_columns_stay_aligned_with_gaps_and_wide_values(run):
         "DCG                  1.51 ±0.07",
         "Hit   68.60 ±4.08                 94.40 ±2.02",
     ]
-
-
-def test_csv_is_long_and_exact(run):
-    version = importlib.metadata.version("xmceval")
-    _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-o", "csv")
-    assert out == (
-        "system,metric,k,bin,kind,value,low,high,ceiling,tie_low,tie_high,undefined,unit,higher_is_better,"
-        "n_instances,n_labels,truth,scores,propensities,options,version\n"
-        "model_a,P,1,,total,0.686,0.6451794030893792,0.726820596910621,,0.686,0.686,false,share,true,"
-        f"500,300,tst_X_Y.txt,model_a.txt,,{MADE_WITH},{version}\n"
-        "model_b,P,1,,total,0.55,0.5062437524414268,0.5937562475585733,,0.55,0.552,false,share,true,"
-        f"500,300,tst_X_Y.txt,model_b.txt,,{MADE_WITH},{version}\n"
-    )
 
 
 def test_json_has_its_spine(run):

@@ -1,8 +1,7 @@
 """The command compare: whole outputs on the sample, and what it answers to bad input."""
 
-import csv
 import io
-import json
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -46,6 +45,8 @@ WHOLE = {
     "compare-randomization": (*PLAIN, "-q", "--test", "randomization", "--seed", 7, "--train", TRAIN, "-m", "PSP@3"),
     "compare-unadjusted": (*PLAIN, "-q", "--adjust", "none", "--places", 1, "-m", "P,nDCG", "-k", 3),
     "compare-same-file": (TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1),
+    "compare-csv": (*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "csv"),
+    "compare-json": (*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none"),
 }
 
 
@@ -67,56 +68,8 @@ def test_a_comparison_takes_few_lines(run, tmp_path, n_systems, most):
 @pytest.mark.parametrize("name", WHOLE)
 def test_an_output_is_whole_as_it_was_approved(run, name):
     code, out, err = run(*WHOLE[name])
+    out = re.sub(r"\d\.\d{11,}", lambda number: f"{float(number[0]):.10g}", out.replace(xmceval.__version__, "VERSION"))
     check(__file__, f"{name}.txt", f"{out}{err}exit code {code}\n")
-
-
-def test_csv_has_one_line_per_difference(run):
-    code, out, err = run(*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "csv")
-    assert (code, err) == (0, "")
-    head, line = csv.reader(out.splitlines())
-    first = "system baseline metric k bin difference low high p p_adjusted effect detectable wins ties losses n"
-    assert head[:16] == first.split()
-    found = dict(zip(head, line, strict=True))
-    expected = {"system": "model_b", "baseline": "model_a", "metric": "P", "k": "3", "bin": "", "unit": "row"}
-    expected |= {"wins": "123", "ties": "235", "losses": "142", "n": "500", "higher_is_better": "true"}
-    expected |= {"test": "t", "adjust": "holm", "seed": "0", "truth": TRUTH}
-    assert found | expected == found
-    assert float(found["difference"]) == pytest.approx(-25 / 1500)
-    assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
-    assert float(found["value"]) - float(found["baseline_value"]) == pytest.approx(float(found["difference"]))
-    assert json.loads(found["options"]) == {"k": [3], "metrics": ["P@3"]}
-
-
-def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
-    code, out, _ = run(*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none")
-    document = json.loads(out)
-    assert code == 0
-    assert document["schema"] == "xmceval/compare/3"
-    assert [each["name"] for each in document["systems"]] == ["model_a", "model_b"]
-    how = {"against": None, "test": "t", "adjust": "none", "adjust_over": "metric", "resamples": 10_000, "seed": 0}
-    assert {name: document[name] for name in how} == how
-    (found,) = document["comparisons"]
-    assert found.pop("difference") == pytest.approx(-25 / 1500)
-    assert [found.pop(name) for name in ("low", "high", "p", "effect", "detectable")] == pytest.approx(
-        [-0.043910134315638, 0.010576800982305, 0.229950095632119, -0.053753172836964, 0.038923610781079]
-    )
-    assert found.pop("error") == pytest.approx((25 / 1500) / (0.053753172836964 * 500**0.5))
-    assert found == {
-        "system": "model_b",
-        "baseline": "model_a",
-        "metric": "P@3",
-        "bin": None,
-        "p_adjusted": None,
-        "wins": 123,
-        "ties": 235,
-        "losses": 142,
-        "n": 500,
-        "caution": None,
-        "unit": "row",
-        "degrees": 499,
-        "n_differing": None,
-    }
-    assert document["verdicts"] == ["no difference between model_b and model_a was detected on P@3"]
 
 
 def test_rows_of_a_csv_are_compared_with_a_warning_which_strict_refuses(run, rows):

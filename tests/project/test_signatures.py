@@ -24,10 +24,18 @@ import xmceval
 from xmceval import kernels
 from xmceval.kernels.compile import Kernel
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 TESTS = Path(__file__).parents[1]
 N_ROWS, N_LABELS = 60, 80
 AT_CUTOFFS = "P,R,nDCG,PSP,PSnDCG"
 WHOLE_ROWS = "LRAP,AUC,ranking_loss,AP,ERR(max=3),macroF1@3,macroAUC"
+RANKED = "coverage_error", "label_ranking_average_precision_score", "label_ranking_loss", "ndcg_score", "dcg_score"
+CURVES = "roc_auc_score", "average_precision_score"
+DROP_INS = {name: {} for name in RANKED} | {name: {"average": "micro"} for name in CURVES}
 
 RARE = {  # kernels that the calls below do not reach: for unusual lines and names
     "metrics.resampling.swap_systems",
@@ -86,15 +94,16 @@ def truths(truth):
         forms[f"dense {np.dtype(dtype)}"] = ones.astype(dtype)
     forms["dense read-only"] = read_only(ones)
     forms["dense Fortran"] = np.asfortranarray(ones)
-    try:
-        import torch
-    except ImportError:
-        return forms
-    return forms | {
-        "tensor": torch.from_numpy(ones),
-        "tensor sparse": torch.from_numpy(ones).to_sparse(),
-        "tensor csr": torch.from_numpy(ones).to_sparse_csr(),
-    }
+    return (
+        forms
+        if torch is None
+        else forms
+        | {
+            "tensor": torch.from_numpy(ones),
+            "tensor sparse": torch.from_numpy(ones).to_sparse(),
+            "tensor csr": torch.from_numpy(ones).to_sparse_csr(),
+        }
+    )
 
 
 def all_scores(scores):
@@ -130,9 +139,7 @@ def all_scores(scores):
         forms[f"pair {np.dtype(dtype)}"] = (top.astype(dtype), values)
         forms[f"ids {np.dtype(dtype)}"] = top.astype(dtype)
     forms["pair strided"] = (np.repeat(top, 2, axis=1)[:, ::2], np.asfortranarray(values))
-    try:
-        import torch
-    except ImportError:
+    if torch is None:
         return forms
     dense = torch.from_numpy(scores)
     return forms | {
@@ -271,27 +278,12 @@ def public_calls():
     for dtype in (np.float32, np.float64, np.float16):
         values, name = read_only(scores.astype(dtype)), np.dtype(dtype).name
         bits = ones if dtype == np.float64 else ones > 0
-        for function in (
-            xmceval.coverage_error,
-            xmceval.label_ranking_average_precision_score,
-            xmceval.label_ranking_loss,
-            xmceval.ndcg_score,
-            xmceval.dcg_score,
-            xmceval.roc_auc_score,
-            xmceval.average_precision_score,
-        ):
-            options = (
-                {"average": "micro"} if function in {xmceval.roc_auc_score, xmceval.average_precision_score} else {}
-            )
-            add(f"{function.__name__}, {name}", function, bits, values, **options)
-            add(f"{function.__name__}, {name}, weights", function, bits, values, sample_weight=weights, **options)
-            add(
-                f"{function.__name__}, {name}, sparse",
-                function,
-                y_true.astype(bits.dtype),
-                sparse.astype(np.float64),
-                **options,
-            )
+        stored = y_true.astype(bits.dtype), sparse.astype(np.float64)
+        for drop_in, options in DROP_INS.items():
+            function = getattr(xmceval, drop_in)
+            add(f"{drop_in}, {name}", function, bits, values, **options)
+            add(f"{drop_in}, {name}, weights", function, bits, values, sample_weight=weights, **options)
+            add(f"{drop_in}, {name}, sparse", function, *stored, **options)
         for function in (xmceval.roc_curve, xmceval.precision_recall_curve, xmceval.roc_auc):
             add(f"{function.__name__}, {name}", function, bits[0], values[0])
         for kind in (np.int32, np.int64, str):

@@ -30,12 +30,6 @@ def test_score_takes_every_option_with_its_default():
     assert set(keyword_only) - NAMES == others
 
 
-def test_score_documents_every_option():
-    lines = inspect.getdoc(xmceval.score).splitlines()
-    documented = {word.strip() for line in lines if " : " in line for word in line.partition(" : ")[0].split(",")}
-    assert documented >= NAMES
-
-
 def test_the_command_has_every_option_but_the_longest_line():
     shown = {each.name: each for each in command.params}
     assert NAMES - set(shown) == {"max_line"}

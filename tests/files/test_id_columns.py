@@ -58,6 +58,16 @@ def message_of(truth, scores, form, other="pandas"):
 
 
 every_form = pytest.mark.parametrize("form", LIST_FORMS)
+
+
+def in_pairs(kinds, others):
+    """Let every kind of ids meet every form, and every form every other one, though not all three at once."""
+    triples = [
+        (kind, others[(i + j) % len(others)], form) for i, kind in enumerate(kinds) for j, form in enumerate(LIST_FORMS)
+    ]
+    return pytest.mark.parametrize(("kind", "other", "form"), triples)
+
+
 beside = pytest.mark.parametrize("other", ["pandas", "parquet"])
 
 
@@ -67,9 +77,7 @@ def refused(y_true, y_score):
     return str(caught.value)
 
 
-@every_form
-@pytest.mark.parametrize("other", ["pandas", "reader", "parquet"])
-@pytest.mark.parametrize("kind", IDS)
+@in_pairs(IDS, ["pandas", "reader", "parquet"])
 def test_a_column_of_ids_joins_rows_whatever_its_name(kind, other, form):
     truth, *orders = named(kind, "PMID x")
     for frame in (*orders, orders[0].sample(frac=1, random_state=2, ignore_index=True)):
@@ -281,9 +289,7 @@ INDEXES = {
 }
 
 
-@every_form
-@pytest.mark.parametrize("other", ["pandas", "parquet", "feather"])
-@pytest.mark.parametrize("kind", INDEXES)
+@in_pairs(INDEXES, ["pandas", "parquet", "feather"])
 def test_an_index_joins_rows_in_files_as_in_memory(kind, other, form):
     truth, scores = TRUTH.set_axis(INDEXES[kind]), PREDS.set_axis(INDEXES[kind])
     for frame in (scores, scores.iloc[ORDER]):

@@ -245,6 +245,7 @@ def test_labels_of_any_size_are_compared():
         ([[3, 0, 0], [0, 0, 1]], [[1, 1, 0], [0, 0, 1]], False),  # graded truth, and sets of labels as predictions
         ([[3, 2, 1], [0, 7, 1]], [[4, 0, 0], [0, 0, 2]], False),  # graded truth, and scores that are whole
         ([[25, 3, 0], [0, 7, 1]], [[0.5, 0, 0], [0, 0, 1]], False),  # play counts
+        ([[25, 3, 0], [0, 7, 1]], [[4, 0.5, 0], [0, 0, 2]], False),
         ([[25, 3, 0], [0, 7, 1]], [[11, 0, 0], [0, 0, 1]], False),
         ([[1, 1, 0], [0, 1, 1]], [[1, 0, 0], [0, 0, 1]], False),
     ],

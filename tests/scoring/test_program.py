@@ -81,7 +81,7 @@ def test_what_a_task_declares_is_what_it_has(task):
     part = task.empty(setup)
     assert task.finish_bins(part, setup, 0) == []
     assert isinstance(part, Part)
-    assert set(part.fields) == set(part.values)
+    assert set(part.fields) == set(part)
     assert task.unscored(part) in {None, (0, 0)}
     assert not isinstance(task, RowTask) or part["left_out"].tolist() == [0] * len(task.measures)
     assert set(task.tied_by_label) <= set(TREATMENTS)

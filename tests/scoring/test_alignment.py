@@ -143,6 +143,17 @@ def test_a_warning_has_the_values_of_the_first_rows_however_they_are_cut(rng, mo
         assert mistakes(truth, form(scores), threads=threads, **options) == [expected]
 
 
+def test_rows_that_were_moved_are_counted_across_blocks(rng, monkeypatch):
+    truth = truth_by_topic(rng, 600, 60)
+    moved = np.roll(model(rng, truth), 1, axis=0)
+    best = moved.argmax(axis=1)
+    hits, others = truth[np.arange(600), best].mean(), truth[np.arange(599), best[1:]].sum() / 600
+    expected = f"P@1 is {hits:.2%}, but {others:.2%} with the predictions moved up by one row: {ROW_MORE}"
+    for entries, threads in ((700, 1), (5000, 3), (1 << 17, 2)):
+        read_in_pieces(monkeypatch, entries=entries)
+        assert mistakes(truth, csr_matrix(moved), threads=threads) == [expected]
+
+
 def test_batches_are_not_judged_and_states_keep_the_doubts_of_their_rows(good, tmp_path):
     truth, scores = good
     evaluator = xmceval.Evaluator(metrics="P", k=[1, 3])

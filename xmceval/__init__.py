@@ -48,7 +48,7 @@ _HOME = {
     "score": "api.score",
     "score_all": "api.score",
     "compare": "comparison.compare",
-    "compare_rows": "comparison.compare_rows",
+    "compare_rows": "comparison.compare",
     "Comparison": "comparison.comparison",
     "benchmark": "benchmarks.benchmark",
     "Benchmark": "benchmarks.result",

@@ -13,8 +13,7 @@ from xmceval.api.at_k import (
 from xmceval.api.score import score as score, score_all as score_all
 from xmceval.benchmarks.benchmark import benchmark as benchmark
 from xmceval.benchmarks.result import Benchmark as Benchmark
-from xmceval.comparison.compare import compare as compare
-from xmceval.comparison.compare_rows import compare_rows as compare_rows
+from xmceval.comparison.compare import compare as compare, compare_rows as compare_rows
 from xmceval.comparison.comparison import Comparison as Comparison
 from xmceval.comparison.gates import check_worse as check_worse
 from xmceval.conversion.convert import convert as convert

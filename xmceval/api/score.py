@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from xmceval.api.types import MatrixLike
-from xmceval.errors import Doubt, UsageError, listed, warn
+from xmceval.errors import Doubt, UsageError, listed, split_doubts, warn
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import check_unchanged
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.kernels.metrics.topk import PREDICTIONS
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
-from xmceval.report.result import Result, Results, make_result
+from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.report.cautions import find_cautions
+from xmceval.report.result import Result, Results
+from xmceval.rows.filters import FilterReport
 from xmceval.rows.repairs import describe_duplicates
 from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
@@ -26,8 +29,9 @@ from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
 from xmceval.scoring.setup.inputs import find_scores
 from xmceval.scoring.setup.setup import OpenedSystem
-from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems, doubt_same_scores
+from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems, doubt_same_scores, with_query_metrics
 from xmceval.scoring.state import NO_RANGE, State, first_of
+from xmceval.scoring.summary import finish_totals
 
 if TYPE_CHECKING:
     from xmceval.scoring.batch import JointRows
@@ -460,17 +464,35 @@ def finish_state(state: State) -> Result:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     state.check_filter()
     setup, totals, notes = state.setup, state.totals, list[str]()
-    width = setup.width.or_seen(totals.tally.whole.largest_label, state.n_mentioned)
+    whole, options, pairs, filtered = totals.tally.whole, setup.options, setup.filter, None
+    width = setup.width.or_seen(whole.largest_label, state.n_mentioned)
     if not setup.width.is_known:
         notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-    return make_result(
+    warnings = *setup.warnings, *_check_state(state)
+    setup = setup if width is setup.width else replace(setup, width=width)
+    summary = finish_totals(totals, setup)
+    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns)))
+    changed = options.changed()
+    if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
+        changed.pop("metrics", None)  # the default ones of queries
+    if pairs is not None:
+        removed = whole.removed, whole.rows_changed, whole.in_truth
+        filtered = FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, options.filter_truth)
+    return Result(
         first_of(state.systems),
-        totals,
-        setup if width is setup.width else replace(setup, width=width),
+        summary.figures,
+        summary.counts,
+        None if setup.propensities is NO_PROPENSITIES else setup.propensities,
+        options.empty_rows,
+        (*doubts, *facts),
+        setup.inputs,
+        (*notes, *setup.program.remarks(totals.parts, width.n_labels)),
+        filtered,
+        slices=summary.slices,
+        options=changed,
         truth=first_of(state.truth),
         scores=first_of(state.scores),
-        warnings=(*setup.warnings, *_check_state(state)),
-        notes=(*notes, *setup.program.remarks(totals.parts, width.n_labels)),
+        nouns=setup.nouns,
     )
 
 

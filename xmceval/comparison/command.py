@@ -147,7 +147,7 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Callable[[Nouns], Sequence[Ga
             f"{listed(passed)}: not available for per-instance values, which are scored already "
             "(hint: pass these options to the command that writes them)"
         )
-    from xmceval.comparison.compare_rows import compare_tables
+    from xmceval.comparison.compare import compare_tables
     from xmceval.files.saved_rows import read_rows
     from xmceval.files.shards import find_shards
 

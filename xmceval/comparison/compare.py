@@ -1,24 +1,38 @@
-"""The public function `compare`, which tests the differences between systems scored on the same truth."""
+"""The functions `compare` and `compare_rows`, which test the differences of systems on a truth, or of saved values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import numpy as np
 
 from xmceval.api.saving import check_outputs, check_saving, keep_rows
 from xmceval.api.score import finish_state, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
-from xmceval.comparison.pairs import Systems, Watch, check_lists
-from xmceval.comparison.sums import Pairs, list_columns, sums_of_totals
-from xmceval.errors import listed, warn
+from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
+from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
+from xmceval.files.io.paths import to_path
+from xmceval.files.saved_rows import RowTable, read_rows
+from xmceval.files.shards import find_shards
+from xmceval.metrics.names import restore_measure
+from xmceval.report.result import Result
+from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.threads import Progress
+from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
-from xmceval.scoring.options import Options, specs
+from xmceval.scoring.options import Missing, Options, specs
 from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
+from xmceval.scoring.summary import Counts, Value
+from xmceval.scoring.tasks.task import Unscored
+
+MOST_NAMED = 3  # rows named in a warning
 
 
 def compare(
@@ -173,3 +187,226 @@ def compare_systems(
         of_group = [of_run.groups[code] for of_run in totals]
         sums += sums_of_totals(columns, of_group, program, compared.runs, pairs.groups[code], inside, name)
     return compared.compare(results, sums, threads=truth.setup.options.threads, watch=watch)
+
+
+def compare_rows(
+    files: Sequence[str | Path],
+    *,
+    names: Sequence[str] = (),
+    against: str | None = None,
+    test: Test = "t",
+    adjust: Adjust = "holm",
+    adjust_over: AdjustOver = "metric",
+    resamples: int = 10_000,
+    seed: int = 0,
+    missing: Missing = "error",
+    threads: int | None = None,
+) -> Comparison:
+    """Compare systems by their saved per-row values.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Files written by `score` or `compare` with ``save_rows``, or CSV with a column ``row`` and one column
+        per metric. A pattern such as ``"a-*.rows.npz"`` stands for the shards of one file.
+    names : sequence of str
+        Names of the systems, in the order of the files; default: the names in the files.
+    against, test, adjust, adjust_over, resamples, seed : optional
+        As in `compare`.
+    missing : {"error", "zero", "drop"}
+        Whether a row, identified by id or number, that only some of the files have is an error, counts 0 for
+        the systems that lack it, or is left out.
+    threads : int, optional
+        Default: one per processor.
+
+    Returns
+    -------
+    Comparison
+        The same digits as from `compare` on the scored files.
+
+    Raises
+    ------
+    DataError
+        Files that differ in rows, metrics or truth, or that lack values; the message says where.
+    UsageError
+        Fewer than two systems, or an invalid argument.
+
+    See Also
+    --------
+    compare : Compare the predictions themselves.
+    """
+    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
+    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
+    if isinstance(files, (str, Path)):
+        raise UsageError(f"files must be a sequence of paths, got the path {str(files)!r}")
+    tables = [read_rows(find_shards(path)) for path in files]
+    comparison = compare_tables(tables, names, testing, threads, missing=missing)
+    warn(comparison.warnings)
+    return comparison
+
+
+def compare_tables(
+    tables: Sequence[RowTable],
+    names: Sequence[str],
+    testing: Testing,
+    threads: int | None = None,
+    watch: Watch | None = None,
+    missing: Missing = "error",
+) -> Comparison:
+    """Compare the systems in tables of per-row values; `names` are those of the first systems."""
+    systems = [system for table in tables for system in table.systems]
+    if len(systems) < 2:
+        raise UsageError("a comparison needs at least two systems")
+    if missing not in get_args(Missing):
+        raise UsageError(f"missing must be one of {listed(get_args(Missing))}, got {missing!r}")
+    if len(names) > len(systems):
+        raise UsageError(f"{counted(len(names), 'name')} for {counted(len(systems), 'system')}")
+    for table in tables[1:]:
+        _check_same_data(tables[0], table)
+    names = [*names, *systems[len(names) :]]
+    files = [to_path(table.name).name for table in tables for _ in table.systems]
+    called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
+    called = [
+        f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)
+    ]
+    pairs = find_pairs(called, testing.against)
+    block, warnings = _align(tables, missing)
+    are_same_rows = not warnings
+    measures = [restore_measure(name) for name in tables[0].metrics]
+    sums = sums_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
+    counts = _restore_counts(tables) if are_same_rows else None
+    unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
+    results, nouns = [], OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
+    for i, name in enumerate(called):
+        values, extremes = (np.stack([getattr(metric, of)[i] for metric in sums]) for of in ("sums", "extremes"))
+        estimates = estimate(measures, values, [metric.n_rows[i] for metric in sums], extremes)
+        figures = tuple(
+            Value(measure, number.without_tie_bounds()) for measure, number in zip(measures, estimates, strict=True)
+        )
+        results.append(Result(name, figures, unknown if counts is None else counts[i], nouns=nouns))
+    differences, untested = find_differences(results, pairs, sums, testing, threads, watch)
+    warnings += [*map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows)), *untested]
+    source = f"{counted(block.rows.size, nouns.row)} from saved values"
+    return Comparison(tuple(results), differences, testing, tuple(warnings), source=source)
+
+
+def _check_same_data(first: RowTable, other: RowTable) -> None:
+    """Refuse tables with different metrics, truths or propensities."""
+    pair = f"{first.name} and {other.name}"
+    alone = set(first.metrics) ^ set(other.metrics)
+    if alone:
+        raise DataError(f"{pair} have different metrics: only one of them has {listed(sorted(alone))}")
+    n_shards = first.n_shards, other.n_shards
+    if n_shards[0] != n_shards[1] and (first.is_by_shard or other.is_by_shard):
+        raise DataError(
+            f"{pair} are {counted(n_shards[0], 'shard')} and {counted(n_shards[1], 'shard')}, and their rows are "
+            f"numbered within each shard (hint: score both in the same shards, or with {argument('row_ids')})"
+        )
+    # If queries were left out, the digests of one truth differ: `_align` then refuses such rows or drops them.
+    lost_rows = (_has_dropped(first) or _has_dropped(other)) and set(first.rows) != set(other.rows)
+    if n_shards[0] == n_shards[1] and _differ(first, other, "truth") and not lost_rows:
+        raise DataError(
+            f"{pair} are of different truths, by their digests (hint: score both against the same truth, with its rows "
+            f"in the same order and the same {argument('filter')}, if any)"
+        )
+    weighed = [name for name in first.metrics if restore_measure(name).needs_propensities]
+    if weighed and _differ(first, other, "propensities"):
+        raise DataError(
+            f"{pair} were scored with different propensities, which {listed(weighed)} "
+            f"{'depends' if len(weighed) == 1 else 'depend'} on "
+            f"(hint: score both with the same {argument('train')}, A and B)"
+        )
+
+
+def _differ(first: RowTable, other: RowTable, what: str) -> bool:
+    """Return whether two tables have different digests."""
+    return what in first.meta and what in other.meta and first.meta[what] != other.meta[what]
+
+
+def _has_dropped(table: RowTable) -> bool:
+    """Return whether queries missing from a run were left out of the truth."""
+    return bool(table.meta.get("rules", {}).get("missing") == "drop")
+
+
+def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list[str]]:
+    """Join tables by their rows according to `missing`, and return warnings about rows that a table lacks.
+
+    A row missing from a table has numerator 0 there, and the denominators of the first system that has it.
+    """
+    rows_of = [set(table.rows) for table in tables]
+    in_any = dict.fromkeys(row for table in tables for row in table.rows)
+    lines = []
+    for table, rows_of_table in zip(tables, rows_of, strict=True):
+        lacking = [row for row in in_any if row not in rows_of_table]
+        if lacking:
+            examples = listed(map(repr, lacking[:MOST_NAMED]))
+            lines.append(f"{table.name}: lacks {counted(len(lacking), 'row')} of {len(in_any):,}, such as {examples}")
+    if lines and missing == "error":
+        ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
+        raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
+    rows = [row for row in in_any if missing != "drop" or all(row in other for other in rows_of)]
+    if not rows:
+        raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
+    metrics, places = tables[0].metrics, {row: place for place, row in enumerate(rows)}
+    owner = np.repeat(np.arange(len(tables)), [len(table.systems) for table in tables])  # table of each system
+    values = np.zeros((len(rows), owner.size, len(metrics), 2))
+    has_row = np.zeros((len(rows), owner.size), dtype=bool)
+    weights = np.full(len(rows), np.nan)
+    for number, table in enumerate(tables):
+        at = np.array([places.get(row, -1) for row in table.rows])
+        kept, at, systems = at >= 0, at[at >= 0], np.flatnonzero(owner == number)
+        values[at[:, None], systems] = table.values[kept][:, :, [table.metrics.index(name) for name in metrics]]
+        has_row[at[:, None], systems] = True
+        if (~np.isnan(weights[at]) & (weights[at] != table.weights[kept])).any():
+            raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
+        weights[at] = table.weights[kept]
+    of_first = values[np.arange(len(rows)), has_row.argmax(axis=1)] * [0.0, 1.0]  # NaN stays NaN
+    values = np.where(has_row[:, :, None, None], values, of_first[:, None])
+    counts = ~np.isnan(values[..., 0])
+    values[~counts] = 0.0
+    outcome = "where they count 0" if missing == "zero" else "left out for all systems"
+    block = RowBlock(np.arange(len(rows)), weights, values, counts)
+    return block, [f"{line}, {outcome}" for line in lines]
+
+
+def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
+    """Return the counts of each system; None if a table lacks them, since zeros would look like counts."""
+    if any("counts" not in table.meta for table in tables):
+        return None
+    try:
+        return [
+            Counts(
+                **counts
+                | {name: {int(k): n for k, n in counts[name].items()} for name in ("short_rows", "tied_rows")}
+                | {"unscored": {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}}
+                | {"grades": tuple(counts["grades"])}
+            )
+            for table in tables
+            for counts in table.meta["counts"]
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        names = listed(table.name for table in tables)
+        raise DataError(f"{names}: the counts cannot be read; is a file damaged?") from None
+
+
+def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
+    """Yield doubts about files passed twice, unverifiable facts, and options that differ."""
+    paths = Counter(to_path(table.name).resolve() for table in tables)
+    twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
+    yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)
+    unknown = [
+        table.name
+        for table in tables
+        if "truth" not in table.meta
+        or table.n_shards != tables[0].n_shards
+        or (_has_dropped(table) and not are_same_rows)
+    ]
+    if unknown:
+        yield f"{listed(unknown)}: cannot check that the instances are those of the same truth"
+    rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
+    if any(options != next(iter(rules.values())) for options in rules.values()):
+        described = (
+            f"{name}: {listed(f'{option}={value}' for option, value in options.items()) or 'the defaults'}"
+            for name, options in rules.items()
+        )
+        yield f"the files were scored under different options: {'; '.join(described)}"

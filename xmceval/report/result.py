@@ -7,22 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xmceval.errors import UsageError, counted, listed, split_doubts
-from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.names import find_name
-from xmceval.report.cautions import find_cautions
 from xmceval.report.forms.data import Record, make_frame
 from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_propensities, record_results
 from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import ResultRows, Scored, describe_size
 from xmceval.report.sheet import DEFAULT, Layout, Sheet
-from xmceval.rows.filters import FilterReport
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.setup.truth import with_query_metrics
-from xmceval.scoring.summary import finish_totals
-from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -388,42 +381,3 @@ def _check_together(results: list[Result]) -> None:
                 f"{first.name} and {result.name} were scored with different {listed(differing)}; expected the same "
                 "options"
             )
-
-
-def make_result(
-    name: str,
-    totals: Totals,
-    setup: Setup,
-    *,
-    truth: str,
-    scores: str,
-    warnings: tuple[str, ...] = (),
-    notes: tuple[str, ...] = (),
-) -> Result:
-    """Make the result of a system from its totals."""
-    summary, options = finish_totals(totals, setup), setup.options
-    cautions = find_cautions(summary, options, setup.nouns)
-    changed = options.changed()
-    if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
-        changed.pop("metrics", None)  # the default ones of queries
-    doubts, facts = split_doubts((*warnings, *cautions))
-    pairs, whole, report = setup.filter, totals.tally.whole, None
-    if pairs is not None:
-        removed = whole.removed, whole.rows_changed, whole.in_truth
-        report = FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, options.filter_truth)
-    return Result(
-        name,
-        summary.figures,
-        summary.counts,
-        None if setup.propensities is NO_PROPENSITIES else setup.propensities,
-        options.empty_rows,
-        (*doubts, *facts),
-        setup.inputs,
-        notes,
-        report,
-        slices=summary.slices,
-        options=changed,
-        truth=truth,
-        scores=scores,
-        nouns=setup.nouns,
-    )

@@ -10,7 +10,8 @@ import numpy as np
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
-from xmceval.scoring.setup.setup import Program
+from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
+from xmceval.scoring.setup.setup import Program, ranks_all_labels
 from xmceval.scoring.tasks.column import LabelAreas
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.labelwise import Labelwise
@@ -55,4 +56,22 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         for measure in of_kind:
             groups.setdefault((measure.metric.family == "confusion", measure.rel), []).append(measure)
         tasks += [kind.compile(tuple(groups[key]), key[1]) for key in sorted(groups)]
-    return Program(measures, np.array(cutoffs, dtype=np.int64), tuple(tasks))
+    row_tasks = tuple(task for task in tasks if task.has_values)
+    row_measures = [measure for task in row_tasks for measure in task.measures]
+    has_exponents = any(measure.option("gain") == "exp" for measure in measures)
+    return Program(
+        measures,
+        np.array(cutoffs, dtype=np.int64),
+        tuple(tasks),
+        row_tasks=row_tasks,
+        row_measures=row_measures,
+        columns={measure: row_measures.index(measure) for measure in measures if measure in row_measures},
+        deepest=cutoffs[-1] if cutoffs else 0,
+        needs_scores=any(task.needs_scores for task in tasks),
+        needs_propensities=any(measure.needs_propensities for measure in measures),
+        needing_training=tuple(measure for measure in measures if measure.option("over") == "train"),
+        needing_labels=tuple(measure for measure in measures if measure.metric.needs_labels),
+        largest_grade=LARGEST_EXPONENT if has_exponents else LARGEST_GRADE,
+        decides=any(measure.takes_threshold for measure in measures),
+        ranks_unscored=any(map(ranks_all_labels, measures)),
+    )

@@ -14,7 +14,6 @@ from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Source
-from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.rows.filters import Filter
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.nouns import OF_LABELS, Nouns
@@ -23,70 +22,24 @@ from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
-    """The measures to compute, and the tasks that compute them."""
+    """The measures to compute, the tasks that compute them, and what they need; `compile_program` makes it."""
 
     measures: tuple[Measure, ...]  # in the requested order
     cutoffs: Int64  # the distinct cutoffs, ascending
     tasks: tuple[Any, ...]  # Task objects, which together compute every measure once
-
-    @cached_property
-    def deepest(self) -> int:
-        """The largest cutoff, or 0."""
-        return int(self.cutoffs[-1]) if self.cutoffs.size else 0
-
-    @cached_property
-    def needs_propensities(self) -> bool:
-        """Whether any measure weights hits by inverse propensities."""
-        return any(measure.needs_propensities for measure in self.measures)
-
-    @cached_property
-    def needing_training(self) -> tuple[Measure, ...]:
-        """The measures over the labels that occur in training rows."""
-        return tuple(measure for measure in self.measures if measure.option("over") == "train")
-
-    @cached_property
-    def needing_labels(self) -> tuple[Measure, ...]:
-        """The measures that need the number of labels."""
-        return tuple(measure for measure in self.measures if measure.metric.needs_labels)
-
-    @cached_property
-    def largest_grade(self) -> float:
-        """The largest grade that exact sums can hold."""
-        has_exponents = any(measure.option("gain") == "exp" for measure in self.measures)
-        return LARGEST_EXPONENT if has_exponents else LARGEST_GRADE
-
-    @cached_property
-    def needs_scores(self) -> bool:
-        """Whether any task needs the scores of all labels, beyond the ranking and the ties at its end."""
-        return any(task.needs_scores for task in self.tasks)
-
-    @cached_property
-    def decides(self) -> bool:
-        """Whether any measure counts decisions, for which a threshold may be passed."""
-        return any(measure.takes_threshold for measure in self.measures)
-
-    @cached_property
-    def ranks_unscored(self) -> bool:
-        """Whether any measure also ranks labels without a score."""
-        return any(ranks_all_labels(measure) for measure in self.measures)
-
-    @cached_property
-    def row_tasks(self) -> tuple[Any, ...]:
-        """The tasks with per-row values."""
-        return tuple(task for task in self.tasks if task.has_values)
-
-    @property
-    def row_measures(self) -> list[Measure]:
-        """The measures with per-row values, in the order of the columns of these values."""
-        return [measure for task in self.row_tasks for measure in task.measures]
-
-    @cached_property
-    def columns(self) -> Mapping[Measure, int]:
-        """The column of each measure with per-row values, in the requested order."""
-        by_column = {measure: column for column, measure in enumerate(self.row_measures)}
-        return {measure: by_column[measure] for measure in self.measures if measure in by_column}
+    row_tasks: tuple[Any, ...]  # those with per-row values
+    row_measures: list[Measure]  # the measures with per-row values, in the order of the columns of these values
+    columns: Mapping[Measure, int]  # the column of each of them, in the requested order
+    deepest: int  # the largest cutoff, or 0
+    needs_scores: bool  # whether any task needs the scores of all labels, beyond the ranking and the ties at its end
+    needs_propensities: bool  # whether any measure weights hits by inverse propensities
+    needing_training: tuple[Measure, ...]  # the measures over the labels that occur in training rows
+    needing_labels: tuple[Measure, ...]  # the measures that need the number of labels
+    largest_grade: float  # the largest grade that exact sums can hold
+    decides: bool  # whether any measure counts decisions, for which a threshold may be passed
+    ranks_unscored: bool  # whether any measure also ranks labels without a score
 
     def check_mergeable(self, what: str) -> None:
         """Refuse metrics whose sums grow with the rows if sums are saved or sent, as by an ``"Evaluator"``."""

@@ -17,7 +17,7 @@ import xmceval
 from xmceval import DataError
 from xmceval.labels import counts as growing, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
-from xmceval.labels.propensity import from_counts, from_label_counts, from_values
+from xmceval.labels.propensity import from_counts, from_table, from_values
 
 PSP = {"metrics": ["PSP", "PSR", "PSDCG", "PSnDCG"], "k": [1, 3]}
 
@@ -114,7 +114,8 @@ def test_a_label_that_alone_is_in_training_weighs_what_it_does_there(label):
 def test_a_label_unknown_to_training_weighs_as_one_never_seen():
     counts = counted([0, 1 << 40], [0])
     counts.n_rows = 50
-    known = from_label_counts(counts, "train", 0.55, 1.5)
+    ids, table = counts.table()
+    known = from_table(table, 50, "train", 0.55, 1.5, ids=ids)
     assert known.inverse[0] == pytest.approx(naive.inverse_propensities([0], 50, 0.55, 1.5)[0])
 
 
@@ -240,7 +241,8 @@ def test_equal_propensities_have_one_digest_whatever_they_come_from():
     labels = LabelCounts()
     labels.add(20, np.repeat([0, 1, 3], [3, 7, 3]))
     nearly = replace(own, inverse=np.nextafter(own.inverse, np.inf))
-    assert own.digest == from_label_counts(labels, "labels", 0.55, 1.5).digest == nearly.digest
+    ids, table = labels.table()
+    assert own.digest == from_table(table, 20, "labels", 0.55, 1.5, ids=ids).digest == nearly.digest
     others = (counts[::-1], 20, 0.55, 1.5), (counts, 21, 0.55, 1.5), (counts, 20, 0.5, 1.5), (counts, 20, 0.55, 1.4)
     assert len({own.digest, *(from_counts(each, n, "counts", a, b).digest for each, n, a, b in others)}) == 5
     values = xmceval.inverse_propensity(counts, n=20)

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
-from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.matrices.storage import check_dtype
 from xmceval.rows.matrices.tensors import as_array
@@ -162,14 +161,6 @@ def constants(entry: Dataset | None, a: float | None, b: float | None) -> tuple[
     default_a = DEFAULT_A if entry is None or entry.a is None else entry.a
     default_b = DEFAULT_B if entry is None or entry.b is None else entry.b
     return default_a if a is None else a, default_b if b is None else b
-
-
-def from_label_counts(
-    counts: LabelCounts, source: str, a: float, b: float, *, from_truth: bool = False
-) -> Propensities:
-    """Estimate inverse propensities from the labels of a file or matrix."""
-    ids, table = counts.table()
-    return from_table(table, counts.n_rows, source, a, b, ids=ids, from_truth=from_truth)
 
 
 def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) -> Propensities:

@@ -129,15 +129,8 @@ class Tabular(Displayed):
 
         Parameters
         ----------
-        path : path, optional
-            A file to write instead.
-        force : bool
-            Overwrite the file.
-
-        Raises
-        ------
-        UsageError
-            A file that exists, without `force`.
+        path, force : optional
+            As in `to_json`.
         """
         return _put(self._render("csv"), path, force=force)
 

@@ -109,24 +109,20 @@ class Layout:
             return f"{value:,.0f}"
         return self.share(value) if unit == "share" else f"{value:.{PLACES if self.places is None else self.places}f}"
 
-    def format_interval(self, measure: Measure, value: float, low: float | None, high: float | None) -> str:
-        """Format an interval as ± its half width, or as both ends if it is asymmetric.
-
-        Empty without an interval, or if intervals are not shown.
-        """
-        if low is None or high is None or self.intervals is False:
-            return ""
-        if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
-            return f"{self.format(measure, low)}..{self.format(measure, high)}"
-        return f"±{self.format(measure, high - value)}"
-
     def cells(self, figures: Iterable[Value]) -> list[tuple[Cell, Cell | None]]:
-        """Return the cell of each value, with its interval, and that of its ceiling, if it has one."""
+        """Return the cell of each value, with its interval if it is shown, and that of its ceiling, if it has one.
+
+        An interval is ± its half width, or both ends if it is asymmetric.
+        """
         cells = list[tuple[Cell, Cell | None]]()
         for measure, estimate in ((figure.measure, figure.estimate) for figure in figures):
-            interval = self.format_interval(measure, estimate.value, estimate.low, estimate.high)
+            value, low, high, interval = estimate.value, estimate.low, estimate.high, ""
+            if low is not None and high is not None and self.intervals is not False:
+                interval = f"±{self.format(measure, high - value)}"
+                if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
+                    interval = f"{self.format(measure, low)}..{self.format(measure, high)}"
             ceiling = None if estimate.ceiling is None else Cell(self.format(measure, estimate.ceiling))
-            cells.append((Cell(self.format(measure, estimate.value), interval), ceiling))
+            cells.append((Cell(self.format(measure, value), interval), ceiling))
         return cells
 
     def tie_bounds(self, figures: Iterable[Value]) -> list[tuple[str, str, float]]:

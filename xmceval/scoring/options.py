@@ -96,12 +96,6 @@ class Spec:
             return "" if is_list and all(isinstance(name, str) for name in value) else "a string or a list of strings"
         return "a string" if self.metavar == "NAME" and not isinstance(value, str) else ""
 
-    def record(self, value: Any) -> Any:
-        """Return a value as reports record it: a file by its name, an array as ``array``, the rest as JSON has it."""
-        if self.is_file and not isinstance(value, (int, float)):
-            return input_name(value)
-        return bool(value) if self.kind is bool else _plain(value)
-
 
 def input_name(value: Any) -> str:
     """Return how reports call an input: a file by its name, anything else ``array``."""
@@ -335,13 +329,17 @@ class Options:
 
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """
-        changed = {}
+        changed: dict[str, Any] = {}
         for name, spec, passed in self._list_passed():
             value, default = self.cutoffs if name == "k" else passed, getattr(Options, name)
             is_default = default is not None and value == default
             is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
             if name not in UNRECORDED and not is_default:
-                changed[name] = spec.record(self.measures if name == "metrics" else value)
+                value = self.measures if name == "metrics" else value
+                if spec.is_file and not isinstance(value, (int, float)):
+                    changed[name] = input_name(value)
+                else:
+                    changed[name] = bool(value) if spec.kind is bool else _plain(value)
         return changed
 
 

@@ -22,7 +22,7 @@ from xmceval.labels.propensity import (
     Propensities,
     constants,
     from_counts,
-    from_label_counts,
+    from_table,
     from_values,
 )
 from xmceval.metrics.table import DECISION_NAMES
@@ -357,7 +357,9 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
         warnings.extend(source.warnings)
     propensities = NO_PROPENSITIES
     if counts.n_rows >= 3:
-        propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)
+        ids, table = counts.table()
+        name = to_path(source.name).name
+        propensities = from_table(table, counts.n_rows, name, a, b, ids=ids, from_truth=is_truth)
     else:
         warnings.append(
             f"{source.name} has {counted(counts.n_rows, 'row')}: too few for propensities, so the metrics "

@@ -70,14 +70,14 @@ class Batch:
         """The number of rows."""
         return self.truth.indptr.size - 1
 
-    def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch]) -> Batch:
-        """Copy the rows selected by `kept`, bool [n_rows], into `rooms` for truth and scores."""
+    def where(self, kept: NDArray[np.bool_], name: str) -> Batch:
+        """Copy the rows selected by `kept`, bool [n_rows], into arrays of the scratch space with this name."""
         ranking = self.ranking
         ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
         return replace(
             self,
-            truth=rows_where(self.truth, kept, rooms[0]),
-            scores=rows_where(self.scores, kept, rooms[1]),
+            truth=rows_where(self.truth, kept, self.scratch, f"{name} truth"),
+            scores=rows_where(self.scores, kept, self.scratch, f"{name} scores"),
             ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
@@ -181,11 +181,16 @@ def longest(rows: Rows) -> int:
     return int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=1))
 
 
-def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
+def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch, name: str) -> Rows:
     """Copy the rows selected by `kept`, bool [n_rows]."""
     lengths = np.diff(rows.indptr)
     entries = np.repeat(kept, lengths)
-    copy = scratch.rows(int(np.count_nonzero(kept)), int(np.count_nonzero(entries)))
+    n_entries = int(np.count_nonzero(entries))
+    copy = Rows(
+        scratch.array(f"{name} indptr", int(np.count_nonzero(kept)) + 1, np.int64),
+        scratch.array(f"{name} indices", n_entries, np.int64),
+        scratch.array(f"{name} values", n_entries, np.float64),
+    )
     copy.indptr[0] = 0
     np.cumsum(lengths[kept], out=copy.indptr[1:])
     copy.indices[:] = rows.indices[: entries.size][entries]

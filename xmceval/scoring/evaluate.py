@@ -41,12 +41,10 @@ NO_FRACTIONS = np.empty((0, 0, FRACTION))
 
 
 class BlockScratch(NamedTuple):
-    """The arrays of one thread for scoring blocks; rows are copied only for weights of 0, or groups."""
+    """The arrays of one thread for scoring blocks."""
 
     truth: Scratch
-    scores: Scratch
-    kept: tuple[Scratch, Scratch]  # copies of the rows of truth and scores with a weight
-    group: tuple[Scratch, Scratch]  # copies of the rows of one group
+    scores: Scratch  # also of copies of rows, for weights of 0 or groups
 
     @classmethod
     def take(cls) -> BlockScratch:
@@ -54,12 +52,12 @@ class BlockScratch(NamedTuple):
         try:
             return _spare.pop()
         except IndexError:
-            return cls(Scratch(), Scratch(), (Scratch(), Scratch()), (Scratch(), Scratch()))
+            return cls(Scratch(), Scratch())
 
     def leave(self) -> None:
         """Keep small arrays for the next call: scoring a few rows is faster than making new arrays."""
-        scratches = self.truth, self.scores, *self.kept, *self.group
-        if sum([array.nbytes for scratch in scratches for array in scratch.arrays.values()]) <= MOST_SPARE:
+        arrays = *self.truth.arrays.values(), *self.scores.arrays.values()
+        if sum([array.nbytes for array in arrays]) <= MOST_SPARE:
             _spare[:] = [self]
 
 
@@ -156,7 +154,7 @@ def score_block(
         for code, inside in () if groups is None else groups.split(block.first_row, block.n_rows, batch.kept):
             group = totals[number].groups[code]
             of_block = group.begin()
-            for _ in _add_rows(batch.where(inside, scratch.group), of_block, empty_whole()):
+            for _ in _add_rows(batch.where(inside, "group"), of_block, empty_whole()):
                 pass
             group.absorb(of_block)
     if batch is not None:
@@ -209,7 +207,7 @@ def make_batches(
         batch, whole = _make_batch(scratch.scores, system, block, other, truth, weights)
         whole[EXPLICIT_ZEROS], whole[IN_TRUTH] = explicit_zeros, in_truth
         whole[LARGEST_LABEL] = max(whole[LARGEST_LABEL], largest)
-        yield batch if are_kept is None else batch.where(are_kept, scratch.kept), whole
+        yield batch if are_kept is None else batch.where(are_kept, "kept"), whole
 
 
 def _make_batch(

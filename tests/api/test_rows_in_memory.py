@@ -108,3 +108,10 @@ def test_rows_that_were_not_held_are_refused_with_a_hint(data):
         _ = result.rows
     with pytest.raises(UsageError, match="rows: none of the metrics has per-instance values"):
         xmceval.score(truth, scores[0], metrics="macroF1@3", rows=True)
+
+
+def test_a_truth_without_rows_has_no_values_of_rows(tmp_path):
+    none = np.zeros((0, 3))
+    with pytest.warns(xmceval.XmcevalWarning, match="no instance has a true label"):
+        result = xmceval.score(none, none, k=1, metrics="P", rows=True, save_rows=tmp_path / "none.rows.npz")
+    assert result.rows["P@1"].shape == (0,)

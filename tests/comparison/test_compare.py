@@ -195,9 +195,10 @@ def test_a_matrix_that_is_two_systems_is_reported(function):
     assert len(caught) == 1
 
 
-def test_metrics_without_values_of_rows_are_compared_by_group_without_tests():
+@pytest.mark.parametrize("test", ["t", "randomization"])
+def test_metrics_without_values_of_rows_are_compared_by_group_without_tests(test):
     systems = {"a": np.eye(6)[::-1], "b": np.eye(6)}
-    found = xmceval.compare(np.eye(6), systems, k=1, metrics="macroP", by_group=list("xxyyzz"))
+    found = xmceval.compare(np.eye(6), systems, k=1, metrics="macroP", by_group=list("xxyyzz"), test=test)
     difference = found["macroP@1", "b", "a"]
     assert (difference.difference, difference.p) == (1.0, None)
     assert [part.bin.name for part in found["b"].slices] == ["x", "y", "z"]

@@ -398,7 +398,7 @@ def score_systems(
     from xmceval.scoring.held_rows import HeldRows
 
     saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
-    held = HeldRows(truth.setup) if holds_rows else None
+    held = HeldRows(truth.setup, len(opened)) if holds_rows else None
     states = score_opened(truth, opened, () if held is None else (held,), progress=progress)
     results = tuple(map(finish_state, states))
     if held is not None:

@@ -171,7 +171,7 @@ def compare_systems(
     groups = setup.groups
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
-    held = HeldRows(truth.setup) if rows or save_rows is not None or compared.holds_rows else None
+    held = HeldRows(truth.setup, len(runs)) if rows or save_rows is not None or compared.holds_rows else None
     states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
     results = tuple(map(finish_state, states))
     if held is not None and (rows or save_rows is not None):

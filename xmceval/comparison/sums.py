@@ -119,7 +119,7 @@ class Pairs(JointRows):
         if shares[0].size:
             values = [np.concatenate(arrays, axis=1) for arrays in zip(values, shares, strict=True)]
         self.add(values, batch.weights)
-        if batch.setup.groups is None or not self.groups or not values[0].size:
+        if batch.setup.groups is None or not self.groups:
             return
         for code, inside in batch.setup.groups.split(batch.block.first_row, batch.block.n_rows, batch.kept):
             weights = batch.weights[inside] if batch.weights.size else batch.weights

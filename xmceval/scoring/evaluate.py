@@ -37,7 +37,6 @@ from xmceval.scoring.totals import (
 MOST_NUMBERS = 1 << 20  # numbers for rankings and values of a block: 8 MiB per thread
 MOST_SPARE = 1 << 20  # bytes
 FRACTION = 2  # numerator and denominator of a row
-NO_FRACTIONS = np.empty((0, 0, FRACTION))
 
 
 class BlockScratch(NamedTuple):
@@ -148,8 +147,8 @@ def score_block(
             if joint:  # the next task overwrites the arrays
                 by_task += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
         totals[number].absorb(of_block)
-        values.append(_join([of_values for of_values, _ in by_task]))
-        shares.append(_join([of_shares for _, of_shares in by_task]))
+        values.append(_join([of_values for of_values, _ in by_task], batch.n_rows))
+        shares.append(_join([of_shares for _, of_shares in by_task], batch.n_rows))
         groups, block = batch.setup.groups, batch.block
         for code, inside in () if groups is None else groups.split(block.first_row, block.n_rows, batch.kept):
             group = totals[number].groups[code]
@@ -182,9 +181,9 @@ def _add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]
             yield rows
 
 
-def _join(arrays: Sequence[Float64]) -> Float64:
+def _join(arrays: Sequence[Float64], n_rows: int) -> Float64:
     """Join the fractions [n_rows, n_columns, 2] of several tasks; some may have no columns."""
-    filled = [array for array in arrays if array.shape[1]] or [NO_FRACTIONS]
+    filled = [array for array in arrays if array.shape[1]] or [np.empty((n_rows, 0, FRACTION))]
     return filled[0] if len(filled) == 1 else np.concatenate(filled, axis=1)
 
 

@@ -29,9 +29,10 @@ class HeldRows(JointRows):
 
     has_sums = False
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, n_systems: int) -> None:
         self._measures, self._drop_empty = setup.program.row_measures, setup.drop_empty
-        self._blocks = list[RowBlock]()
+        values = np.empty((0, n_systems, len(self._measures), 2))
+        self._blocks = [RowBlock(np.empty(0, dtype=np.int64), np.empty(0), values, values[..., 0] > 0)]  # of no rows
         self._lock = threading.Lock()
         self.n_rows = 0  # including rows of weight 0
         self.digest = 0  # digest of the truth, for any order of blocks

@@ -32,9 +32,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             Format("qrels", "TREC qrels", (TRUTH,), "most lines are of query, 0, document and grade"),
             Format("json-queries", "JSON by query and document", BOTH, "an object of objects, or lines of query_id"),
             Format("csv", "table with a header line", BOTH, "the first line has known names of columns"),
-            Format(
-                "short-run", "run without a header", (SCORES,), "query, document and number, if truth has queries"
-            ),
+            Format("short-run", "run without a header", (SCORES,), "query, document and number, if truth has queries"),
             Format("json", "JSON lines", BOTH, "the first line begins with { or ["),
             Format("fasttext-lists", "lists of __label__name", BOTH, "all words begin with __label__"),
             Format("fasttext", "rows of __label__name", BOTH, "some words begin with __label__"),

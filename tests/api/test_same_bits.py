@@ -1,4 +1,4 @@
-"""Unlike machines, played by one: processor features and BLAS kernels that are switched off change values by 1e-12."""
+"""Unlike machines, imitated on one: values differ by 1e-12 without features of its processor or with other BLAS."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Saving: what cannot be kept is refused before anything is read; files are whole or not there."""
+"""Saving: files are whole or not there."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What commands print that list and explain something, whole, as it was approved; see support/approved.py."""
+"""Whole outputs of commands that list and explain, as they were approved; see support/approved.py."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Gates on the command line: the lines on stderr, and which exit code goes before which."""
+"""Gates on the command line: the lines on stderr, and the exit codes in their order of precedence."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""What commands load: those that list, and help, neither numpy nor what is built on it."""
+"""What commands load: help and lists load neither numpy nor what is built on it."""
 
 import json
 import os

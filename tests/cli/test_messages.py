@@ -1,4 +1,4 @@
-"""Messages: a line of stderr is a line of ours, whatever the names and texts of others hold."""
+"""Messages: names and texts of others cannot begin a line of stderr, whatever characters they have."""
 
 import shutil
 from collections import namedtuple

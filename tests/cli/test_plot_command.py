@@ -1,4 +1,4 @@
-"""The option --plot: pictures beside the table, and what it refuses before anything is read."""
+"""The option --plot: pictures in addition to the table, of a kind that follows from what is computed."""
 
 from pathlib import Path
 

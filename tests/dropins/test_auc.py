@@ -22,7 +22,7 @@ def area(positives, negatives):
 
 
 def naive(y_true, y_score):
-    """Return the area of a list, of which every pair is looked at."""
+    """Return the area of a list by looking at every pair."""
     return area(*([(s, 1) for true, s in zip(y_true, y_score, strict=True) if true == kind] for kind in (1, 0)))
 
 

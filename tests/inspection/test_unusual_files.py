@@ -1,4 +1,4 @@
-"""What somebody with an unknown file learns of it: a run by itself, an archive, a page, JSON lines of another shape."""
+"""What inspect says of unusual files: a run by itself, an archive, a web page, JSON lines of another shape."""
 
 import json
 

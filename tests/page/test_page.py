@@ -158,7 +158,7 @@ def test_a_layout_and_a_title_are_kept_and_a_path_is_written(one, tmp_path):
 
 @pytest.fixture(scope="module")
 def full():
-    """A comparison of which a page shows every number that it can."""
+    """A comparison with every kind of number that a page can show."""
     options = {"k": [1, 3], "metrics": ["P", "PSP"], "by_frequency": "head,tail", "ceiling": True}
     y_true = made(0, 1)[0]
     scores = {name: np.minimum(made(i, 0.4 * i)[1] / 2, 1) for i, name in enumerate("abc", 1)}

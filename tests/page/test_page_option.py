@@ -1,4 +1,4 @@
-"""The option --page: what it refuses before anything is scored, and what it adds to a page about files."""
+"""The option --page: what a page says of files and of the command that made it."""
 
 import hashlib
 import shlex

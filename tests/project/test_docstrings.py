@@ -1,4 +1,4 @@
-"""Docstrings of public names: what they document is what there is, in its order, so that editors show the truth."""
+"""Docstrings of public names document the parameters and fields that exist, in their order, as editors show them."""
 
 import dataclasses
 import inspect

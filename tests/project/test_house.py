@@ -1,4 +1,4 @@
-"""The house: who may import whom, and what nobody does, read from the sources."""
+"""The house, read from the sources: which package may import which, and what no module may do."""
 
 import ast
 import graphlib

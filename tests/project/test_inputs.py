@@ -104,7 +104,7 @@ def expected():
 
 
 def score(kind, path, *, by_query=False, **options):
-    """Score a truth or predictions beside the others in memory."""
+    """Score a truth or predictions against their counterpart in memory."""
     y_true, y_score = (QRELS, RUN) if by_query else (Y, S)
     inputs = (path, y_score) if kind == "truth" else (y_true, path)
     return xmceval.score(*inputs, metrics=METRICS, **options)
@@ -236,7 +236,7 @@ def as_input(code, name):
 
 
 def decide(code, inputs):
-    """Return inputs, and options, of which only one reading is left."""
+    """Return inputs and options that can be read in one way only."""
     y_true, y_score = inputs
     if code.startswith("n_labels"):
         return inputs, {"n_labels": int(code.partition("=")[2])}

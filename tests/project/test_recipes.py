@@ -87,7 +87,7 @@ RECORDED = json.loads(Path(__file__).with_name("recipes.json").read_text(encodin
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Work beside the files of the recipes, with the command on the path."""
+    """Work in the folder of the recipes' files, with the command on the path."""
     shutil.copytree(SAMPLE, tmp_path / "datasets" / "sample")
     write_files(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")

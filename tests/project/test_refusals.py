@@ -1,4 +1,4 @@
-"""What is refused, with whole messages: below each line of the files in `refusals`, Python or a command, is its error.
+"""What is refused: each line of the approved files, Python or a command, has its whole error below it.
 
 A command has a $ before it, and its exit code before what it writes to stderr. Commands leave no file, and change none.
 After a line was added, XMCEVAL_APPROVE=1 writes its error below it.

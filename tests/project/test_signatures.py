@@ -332,7 +332,7 @@ def guide_calls():
 
 
 class ReadOnlyExecutor(Executor):
-    """Runs a task at once, whose arrays cannot be written, as in workers of Dask: buffers are passed beside pickles."""
+    """Runs a task at once with arrays that cannot be written, as workers of Dask do: buffers are not in the pickle."""
 
     def submit(self, function, /, *arguments):
         buffers, future = [], Future()

@@ -1,4 +1,4 @@
-"""What was recorded of other tools' functions: lines that can be read, and what is shown of them."""
+"""What was recorded of other tools' functions can be read, and is shown with each metric."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Small benchmarks: on each data set some systems, of which it is said in how many rows they are right."""
+"""Small benchmarks: systems on data sets, given the number of rows in which each is right."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def predict(n_hits, n_rows):
 
 
 def compared(hits, *, n_rows=40, against=None, **options):
-    """Compare systems that are right in so many rows each, of several runs a list of numbers."""
+    """Compare systems, given the number of rows in which each is right; a list of numbers is several runs."""
     truth = np.eye(N_LABELS)[np.arange(n_rows) % N_LABELS]
     systems = {
         name: [predict(each, n_rows) for each in n] if isinstance(n, list) else predict(n, n_rows)

@@ -10,5 +10,5 @@ N = int(os.environ.get("XMCEVAL_EXAMPLES", "20")) // (5 if config.DISABLE_JIT el
 
 
 def examples(times: float) -> settings:
-    """Draw so many times as many examples as other tests do."""
+    """Draw this multiple of the examples that other tests draw."""
     return settings(max_examples=max(1, round(times * N)))

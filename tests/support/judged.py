@@ -1,4 +1,4 @@
-"""Results against the judge, beside what else a test compares them with: no test holds the program to itself alone."""
+"""Results against the judge, so that no test compares the program with itself alone."""
 
 import numpy as np
 import pytest

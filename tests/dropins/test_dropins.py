@@ -156,12 +156,6 @@ def test_curves_of_random_rows_are_scikit_learns(seed, n_rows, n_labels, weighte
                 check(name, truth, scores, ("dense", "csr"), average=average, sample_weight=weight)
 
 
-def test_each_row_alone_has_scikit_learns_value():
-    truth, scores, _, _ = made(4, 80, 12)
-    for row, name in itertools.product(range(80), (*RANKING, *GAINS)):
-        check(name, truth[row : row + 1], scores[row : row + 1], ("csr",))
-
-
 @pytest.mark.parametrize("n_gains", [3, 64, 65, 150, 200])
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float32, np.float16])
 def test_rows_of_few_gains_and_of_many_have_scikit_learns_values(n_gains, dtype):

@@ -72,38 +72,40 @@ def make_data():
     return truth.astype(np.float64), scores
 
 
+def forms_of(sparse):
+    """Return a sparse matrix in its forms."""
+    forms = {
+        "csr": sparse,
+        "csr int64 indices": with_parts(sparse, wide),
+        "csr read-only": with_parts(sparse, read_only),
+        "csr_array": sp.csr_array(sparse),
+        "csc": sparse.tocsc(),
+        "coo": sparse.tocoo(),
+    }
+    if torch is None:
+        return forms
+    dense = torch.from_numpy(sparse.toarray())
+    return forms | {"tensor": dense, "tensor sparse": dense.to_sparse(), "tensor csr": dense.to_sparse_csr()}
+
+
 def truths(truth):
     ones = (truth > 0).astype(np.float64)
     sparse = sp.csr_matrix(ones)
-    forms = {
-        "csr float64": sparse,
-        "csr int64 indices": with_parts(sparse, wide),
-        "csr read-only": with_parts(sparse, read_only),
-        "csr_array": sp.csr_array(ones),
-        "csc": sparse.tocsc(),
-        "coo": sparse.tocoo(),
+    rows = [np.flatnonzero(row) for row in ones]
+    forms = forms_of(sparse) | {
         "lil": sparse.tolil(),
         "grades": sp.csr_matrix(truth),
         "dense grades": truth,
-        "lists": [np.flatnonzero(row).tolist() for row in ones],
-        "sets": [set(np.flatnonzero(row).tolist()) for row in ones],
-        "arrays": [np.flatnonzero(row).astype(np.int32) for row in ones],
+        "lists": [row.tolist() for row in rows],
+        "sets": [set(row.tolist()) for row in rows],
+        "arrays": [row.astype(np.int32) for row in rows],
+        "dense read-only": read_only(ones),
+        "dense Fortran": np.asfortranarray(ones),
     }
     for dtype in (np.float32, np.int8, np.int64, np.bool_):
         forms[f"csr {np.dtype(dtype)}"] = sparse.astype(dtype)
         forms[f"dense {np.dtype(dtype)}"] = ones.astype(dtype)
-    forms["dense read-only"] = read_only(ones)
-    forms["dense Fortran"] = np.asfortranarray(ones)
-    return (
-        forms
-        if torch is None
-        else forms
-        | {
-            "tensor": torch.from_numpy(ones),
-            "tensor sparse": torch.from_numpy(ones).to_sparse(),
-            "tensor csr": torch.from_numpy(ones).to_sparse_csr(),
-        }
-    )
+    return forms
 
 
 def all_scores(scores):
@@ -111,14 +113,8 @@ def all_scores(scores):
     values = np.take_along_axis(scores, top, axis=1)
     sparse = sp.csr_matrix((values.ravel(), top.ravel(), np.arange(0, top.size + 1, 8)), shape=scores.shape)
     in_order = sparse.sorted_indices()
-    forms = {
-        "csr": in_order,
+    forms = forms_of(in_order) | {
         "csr out of order": sparse,
-        "csr int64 indices": with_parts(in_order, wide),
-        "csr read-only": with_parts(in_order, read_only),
-        "csr_array": sp.csr_array(in_order),
-        "csc": sparse.tocsc(),
-        "coo": sparse.tocoo(),
         "coo float32": sparse.tocoo().astype(np.float32),
         "dok": sparse.todok(),
         "dense Fortran": np.asfortranarray(scores),
@@ -126,6 +122,7 @@ def all_scores(scores):
         "dense int64": (100 * scores).astype(np.int64),
         "ids": top,
         "lists of ids": [row.tolist() for row in top],
+        "pair strided": (np.repeat(top, 2, axis=1)[:, ::2], np.asfortranarray(values)),
     }
     for dtype in (np.float16, np.float32, np.float64):
         name = np.dtype(dtype).name
@@ -138,19 +135,11 @@ def all_scores(scores):
     for dtype in (np.uint8, np.int16, np.int32, np.uint32):
         forms[f"pair {np.dtype(dtype)}"] = (top.astype(dtype), values)
         forms[f"ids {np.dtype(dtype)}"] = top.astype(dtype)
-    forms["pair strided"] = (np.repeat(top, 2, axis=1)[:, ::2], np.asfortranarray(values))
     if torch is None:
         return forms
     dense = torch.from_numpy(scores)
-    return forms | {
-        "tensor": dense,
-        "tensor float32": dense.float(),
-        "tensor bfloat16": dense.bfloat16(),
-        "tensor float16": dense.half(),
-        "tensor sparse": torch.from_numpy(in_order.toarray()).to_sparse(),
-        "tensor csr": torch.from_numpy(in_order.toarray()).to_sparse_csr(),
-        "topk": tuple(dense.topk(8)),
-    }
+    of_types = {str(dtype): dense.to(dtype) for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16)}
+    return forms | of_types | {"topk": tuple(dense.topk(8))}
 
 
 def write_files(truth, scores):

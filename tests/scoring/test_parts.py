@@ -22,16 +22,21 @@ from xmceval.scoring.tasks import label_counts
 from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters
 from xmceval.scoring.tasks.labelwise import Labelwise
 
-SOME = "P,nDCG,LRAP,macroF1,coverage,f1_score"
+SOME = "P,nDCG,microR,LRAP,macroF1,coverage,f1_score"
 AVERAGES, OVER = METRICS["f1_score"].options["average"], METRICS["macroP"].options["over"]
 
 
-def totals_of(seed, n_rows=40, metrics=SOME):
-    """Return the totals of rows as an Evaluator adds them up."""
+def rows_of(seed, n_rows):
+    """Return truth and scores without ties."""
     rng = np.random.default_rng(seed)
-    evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 3], n_labels=12, threshold=0.5)
     scores = rng.permuted(np.linspace(0.01, 1, n_rows * 12)).reshape(n_rows, 12)
-    evaluator.update((rng.random((n_rows, 12)) < 0.3).astype(float), scores)
+    return (rng.random((n_rows, 12)) < 0.3).astype(float), scores
+
+
+def totals_of(truth, scores):
+    """Return the totals of rows as an Evaluator adds them up."""
+    evaluator = xmceval.Evaluator(metrics=SOME, k=[1, 3], n_labels=12, threshold=0.5)
+    evaluator.update(truth, scores)
     return evaluator._state.totals
 
 
@@ -45,22 +50,21 @@ def same(left, right):
     return all(np.array_equal(array, arrays[1][name]) for name, array in arrays[0].items())
 
 
-ONE = pieces_of(totals_of(1))
-TWO = pieces_of(totals_of(2, 7))
-THREE = pieces_of(totals_of(3, 300))
-NONE = pieces_of(totals_of(4, 0))
+BATCHES = [rows_of(seed, n_rows) for seed, n_rows in ((1, 40), (2, 7), (3, 300), (4, 0))]
+ONE, TWO, THREE, NONE = (pieces_of(totals_of(*rows)) for rows in BATCHES)
+ALL = pieces_of(totals_of(*map(np.concatenate, zip(*BATCHES, strict=True))))
 every_part = pytest.mark.parametrize(
     "place", range(len(ONE)), ids=[f"{i} {type(each).__name__}" for i, each in enumerate(ONE)]
 )
 
 
 @every_part
-def test_merging_is_associative_and_commutative_and_changes_neither(place):
+def test_merging_in_any_order_gives_what_all_rows_together_have_and_changes_neither(place):
     a, b, c, none = (parts[place] for parts in (ONE, TWO, THREE, NONE))
     before = pickle.dumps([part.arrays() for part in (a, b, c, none)])
-    expected = a.merge(b).merge(c)
-    for other in (a.merge(b.merge(c)), c.merge(b).merge(a), a.merge(none).merge(c.merge(b)), none.merge(expected)):
-        assert same(other, expected)
+    left, right, turned = a.merge(b).merge(c), a.merge(b.merge(c)), c.merge(b).merge(a)
+    for other in (left, right, turned, a.merge(none).merge(c.merge(b)), none.merge(left)):
+        assert same(other, ALL[place])
     assert pickle.dumps([part.arrays() for part in (a, b, c, none)]) == before
 
 
@@ -75,7 +79,7 @@ def test_a_part_is_as_it_was_until_it_adopts_its_spare_copy(place):
 
 @every_part
 def test_a_part_comes_back_from_its_arrays_and_from_a_pickle_which_takes_in_others(place):
-    a, b, none = ONE[place], TWO[place], pieces_of(totals_of(4, 0))[place]
+    a, b, none = ONE[place], TWO[place], pieces_of(totals_of(*BATCHES[3]))[place]
     assert {array.dtype.kind for array in a.arrays().values()} <= set("if")
     none.fill(a.arrays())
     copied = pickle.loads(pickle.dumps(a))
@@ -87,7 +91,7 @@ def test_a_part_comes_back_from_its_arrays_and_from_a_pickle_which_takes_in_othe
 
 
 def test_threads_that_add_at_the_same_time_lose_nothing():
-    tally, one = (pieces_of(totals_of(4, 0))[0] for _ in range(2))
+    tally, one = (pieces_of(totals_of(*BATCHES[3]))[0] for _ in range(2))
     one["counts"][:] = 1
     threads = [threading.Thread(target=lambda: [tally.absorb(one) for _ in range(2000)]) for _ in range(4)]
     for each in threads:
@@ -98,7 +102,7 @@ def test_threads_that_add_at_the_same_time_lose_nothing():
 
 
 def test_a_field_that_leaves_its_range_is_refused_where_it_is_combined():
-    full = totals_of(1).parts[0]
+    full = totals_of(*BATCHES[0]).parts[0]
     full["sums"][0, 2, -1] = 1 << 60
     with pytest.raises(DataError, match="weights or grades too large"):
         full.absorb(full)

@@ -115,3 +115,5 @@ def test_a_truth_without_rows_has_no_values_of_rows(tmp_path):
     with pytest.warns(xmceval.XmcevalWarning, match="no instance has a true label"):
         result = xmceval.score(none, none, k=1, metrics="P", rows=True, save_rows=tmp_path / "none.rows.npz")
     assert result.rows["P@1"].shape == (0,)
+    with pytest.raises(xmceval.DataError, match=r"none.rows.npz: has no values of rows"):
+        xmceval.compare_rows([tmp_path / "none.rows.npz"] * 2)

@@ -63,7 +63,7 @@ def write_row_file(path: str | Path, table: RowTable, *, force: bool) -> None:
             return
         names = {"systems": table.systems, "metrics": table.metrics, "has_ideal": table.has_ideal}
         document = json.dumps({"schema": ROWS_SCHEMA, **names, **table.meta}).encode()
-        meta, rows = np.frombuffer(document, dtype=np.uint8), np.array(table.rows)
+        meta, rows = np.frombuffer(document, dtype=np.uint8), np.array(table.rows, dtype=None if table.rows else int)
         np.savez(file, meta=meta, rows=rows, weights=table.weights, values=table.values)
 
 

@@ -406,7 +406,8 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
     ]
     if tests:
         (better, worse), against = find_signs(layout).values(), benchmark.testing.against
-        words = f"{better} best, and significantly better than the second"
+        best = "best of those tested" if benchmark.published else "best"
+        words = f"{better} {best}, and significantly better than the second"
         n = counted(len(set(tests)), "best value")
         if against is not None:
             words, n = f"{better} better, {worse} worse than {against}", counted(len(tests), "test")

@@ -116,6 +116,8 @@ def test_a_pair_has_one_sentence_for_all_metrics_and_bins_one_where_they_decide_
         "from 50: rare is worse than frequent on P@1 by 66.67 ±12.28 and PSP@1 by 31.30 ±5.77",
         "below 50: rare is better than frequent on P@1 by 66.67 ±12.28",
     ]
+    of_three = xmceval.compare(truth, {**systems, "again": rare}, **options).to_dict()["verdicts"]
+    assert [line.partition(":")[0] for line in of_three if ": " in line] == ["from 50"] * 2 + ["below 50"] * 2
 
 
 @pytest.mark.parametrize(

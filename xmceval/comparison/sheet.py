@@ -244,8 +244,9 @@ def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
         for difference in comparison.differences
         if difference.bin and difference.mark in {BETTER, WORSE} and difference.mark != marks.get(difference.key)
     ]
-    for bin_name, of_bin in itertools.groupby(of_bins, lambda difference: difference.bin):
-        sentences += [f"{bin_name}: {_write_pair(of_pair, layout)}" for of_pair in _by_pair(of_bin)]
+    for part in comparison.results[0].slices:
+        in_bin = [difference for difference in of_bins if difference.bin == part.bin.name]
+        sentences += [f"{part.bin.name}: {_write_pair(of_pair, layout)}" for of_pair in _by_pair(in_bin)]
     return sentences
 
 

@@ -539,7 +539,8 @@ def _check_growing(state: State) -> None:
             f"{state.name} was saved by xmceval {state.version}, and this is {VERSION}: no rows can be added, as "
             "their values may differ (hint: score all rows with one version)"
         )
-    if state.setup.filter is not None and state.setup.filter.has_lost_pairs:
+    pairs = state.setup.filter
+    if pairs is not None and pairs.n_pairs and not pairs.rows.size:
         raise UsageError(
             f"{state.name} has a filter, whose pairs are not kept with the totals, so no rows can be added (hint: "
             f"update another {WHAT} with the pairs of these rows, and merge the two files)"

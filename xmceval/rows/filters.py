@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,33 +29,22 @@ class Filter:
     """Distinct pairs, sorted by row and then by label."""
 
     name: str  # their origin, for messages
-    # int64 array [n_pairs]; empty if the rows were scored elsewhere, so that only the numbers of pairs and rows
-    # are known
-    rows: Int64
-    labels: Int64
     n_pairs: int  # the numbers of pairs, and of rows with a pair
     n_rows: int
+    # int64 array [n_pairs]; empty if the rows were scored elsewhere, so that only their numbers are known
+    rows: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    labels: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     last_row: Largest = Largest()  # to check against the numbers of rows and labels
     last_label: Largest = Largest()
 
-    @classmethod
-    def of_numbers(cls, name: str, n_pairs: int, n_rows: int) -> Filter:
-        """Return a filter that knows only the numbers of pairs and rows."""
-        return cls(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), n_pairs, n_rows)
-
     def without_pairs(self) -> Filter:
         """Return the filter with only the numbers of its pairs and rows."""
-        return Filter.of_numbers(self.name, self.n_pairs, self.n_rows)
+        return Filter(self.name, self.n_pairs, self.n_rows)
 
     def merge(self, other: Filter) -> Filter:
         """Add up the numbers of pairs and rows of two filters that have lost their pairs."""
         name = self.name if other.name == self.name else f"{self.name.removesuffix(' and more')} and more"
-        return Filter.of_numbers(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
-
-    @property
-    def has_lost_pairs(self) -> bool:
-        """Whether only the numbers of pairs and rows are known."""
-        return self.n_pairs > 0 and not self.rows.size
+        return Filter(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
     def check_rows(self, n_rows: int, name: str) -> None:
         """Refuse a row that the truth `name` lacks."""
@@ -151,4 +140,4 @@ def ordered(
     new[1:] = (rows[1:] != rows[:-1]) | (labels[1:] != labels[:-1])
     rows, labels = np.ascontiguousarray(rows[new]), np.ascontiguousarray(labels[new])
     n_rows = int(np.count_nonzero(np.diff(rows))) + 1 if rows.size else 0
-    return Filter(name, rows, labels, rows.size, n_rows, last_row, last_label)
+    return Filter(name, rows.size, n_rows, rows, labels, last_row, last_label)

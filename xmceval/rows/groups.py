@@ -48,6 +48,14 @@ class RowGroups:
     codes: Int64  # int64 array [n_rows]; the group number of each row
     source: str  # where they come from, for messages
 
+    def __post_init__(self) -> None:
+        if len(self.names) > MOST_GROUPS:
+            raise DataError(
+                f"{self.source}: has {len(self.names):,} different groups for {counted(self.codes.size, 'row')}; at "
+                f"most {MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
+                f"{argument('row_ids', kind='FILE')})"
+            )
+
     @classmethod
     def of(cls, values: Any) -> RowGroups:
         """Take the group of each row from a sequence."""
@@ -57,7 +65,7 @@ class RowGroups:
         values = as_plain(values, source) if isinstance(values, np.ndarray) else values
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
             numbers, codes = np.unique(values, return_inverse=True)
-            return cls(tuple(map(str, numbers.tolist())), codes, source).checked()
+            return cls(tuple(map(str, numbers.tolist())), codes, source)
         listed = values.tolist() if hasattr(values, "tolist") else values
         if not isinstance(listed, Iterable) or getattr(values, "ndim", 1) != 1:
             got = f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
@@ -83,17 +91,7 @@ class RowGroups:
         distinct = sorted(set(names), key=order)
         numbers = {name: code for code, name in enumerate(distinct)}
         codes = np.array([numbers[name] for name in names], dtype=np.int64)
-        return cls(tuple(distinct), codes, source).checked()
-
-    def checked(self) -> RowGroups:
-        """Return the same groups, or refuse too many."""
-        if len(self.names) > MOST_GROUPS:
-            raise DataError(
-                f"{self.source}: has {len(self.names):,} different groups for {counted(self.codes.size, 'row')}; at "
-                f"most {MOST_GROUPS} can be scored (hint: join small groups; lines of id and group need "
-                f"{argument('row_ids', kind='FILE')})"
-            )
-        return self
+        return cls(tuple(distinct), codes, source)
 
     def check_number(self, n_rows: int, left: str = "") -> None:
         """Refuse a number of groups that differs from that of rows; `left` says which rows are left."""

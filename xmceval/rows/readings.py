@@ -90,17 +90,13 @@ class Axis:
         """The part of the input that has the names, for a message."""
         if self.column is None:
             return self.attribute
-        return f"columns {listed(map(repr, self.column), 'and')}" if self.has_columns else f"column {self.column!r}"
-
-    @property
-    def has_columns(self) -> bool:
-        """Whether several columns of ids name the rows."""
-        return isinstance(self.column, list)
+        are_several = isinstance(self.column, list)
+        return f"columns {listed(map(repr, self.column), 'and')}" if are_several else f"column {self.column!r}"
 
     @property
     def unnamed(self) -> str:
         """A line of code that drops the names."""
-        if isinstance(self.column[0] if self.has_columns else self.column, int):
+        if isinstance(self.column[0] if isinstance(self.column, list) else self.column, int):
             return f"numpy.delete({self.source}, {self.column}, axis=1)"
         if self.column is not None:
             return self.after(f".drop(columns={self.column!r})")

@@ -260,7 +260,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
         propensities=propensities,
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=unit or 1.0,
-        filter=None if pairs is None else Filter.of_numbers(pairs["name"], pairs["n_pairs"], pairs["n_rows"]),
+        filter=None if pairs is None else Filter(pairs["name"], pairs["n_pairs"], pairs["n_rows"]),
         inputs=tuple(header["inputs"]),
         labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
         warnings=(*map(Doubt, header["doubts"]), *header["facts"]),

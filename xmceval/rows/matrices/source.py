@@ -12,22 +12,12 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, Doubt, Fault, counted
 from xmceval.rows import readings
 from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
-from xmceval.rows.matrices import tensors
+from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
 from xmceval.rows.matrices.lists import as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays
-from xmceval.rows.matrices.storage import (
-    Csr,
-    FilePieces,
-    Matrix,
-    PaddedLists,
-    check_dtype,
-    is_wide,
-    join_pieces,
-    may_be_wide,
-    name_of,
-)
+from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists
 from xmceval.rows.matrices.tensors import as_values
 from xmceval.rows.repairs import unrepaired
 from xmceval.rows.sources import shards_of
@@ -156,7 +146,7 @@ class MatrixSource:
 
     def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
         """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""
-        stored: Any = self.stored if isinstance(self.stored, Matrix) else join_pieces(self.stored)
+        stored: Any = self.stored if isinstance(self.stored, Matrix) else storage.join_pieces(self.stored)
         if columns is not None:
             stored = Dense(stored.values[:][:, columns], stored.are_scores)
         return replace(self, stored=stored if rows is None else stored.taken(rows))
@@ -247,7 +237,7 @@ def as_truth(
     ):
         return as_truth(y_true, name, n_columns)
     readings.check_truth(values, name, n_columns)
-    reading = AS_MATRIX if is_of_lists else f"dense array of {name_of(values.dtype)}"
+    reading = AS_MATRIX if is_of_lists else f"dense array of {storage.name_of(values.dtype)}"
     dense, (n_rows, width) = Dense(values, are_scores=False), values.shape
     return MatrixSource(name, n_rows, width, dense, reading=reading, may_be_ids=is_of_lists)
 
@@ -302,7 +292,10 @@ def as_scores(
         return MatrixSource(
             name, len(labels), None, padded, reading=RANKED, is_ranked=True, may_be_scores=may_be_scores
         )
-    reading, dense = f"dense array of {name_of(values.dtype)}, a score for each label", Dense(values, are_scores=True)
+    reading, dense = (
+        f"dense array of {storage.name_of(values.dtype)}, a score for each label",
+        Dense(values, are_scores=True),
+    )
     n_rows, width = values.shape
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
 
@@ -317,8 +310,8 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
         matrix, dtype = tensors.as_scipy(matrix, name)
     elif type(matrix).__module__.startswith("cupyx"):
         matrix = matrix.get()
-    csr, reading = Csr(*csr_arrays(matrix, name), are_scores), f"sparse matrix of {name_of(matrix.dtype)}"
-    check_dtype(matrix.dtype, name)
+    csr, reading = Csr(*csr_arrays(matrix, name), are_scores), f"sparse matrix of {storage.name_of(matrix.dtype)}"
+    storage.check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
     return MatrixSource(name, n_rows, n_labels, csr, dtype=dtype or matrix.dtype, reading=reading)
 
@@ -402,11 +395,11 @@ def hint_at_lists(truth: Source) -> str:
 def check_narrow(scores: Source, what: str = "") -> None:
     """Refuse values that float64 would round; `what` says where scores are compared, if not within their rows."""
     for matrix in find_matrices(scores):
-        for piece in matrix.pieces if matrix.dtype is not None and may_be_wide(matrix.dtype) else ():
+        for piece in matrix.pieces if matrix.dtype is not None and storage.may_be_wide(matrix.dtype) else ():
             values = piece.values[:]
             if isinstance(piece, Csr):
                 values = values[int(piece.indptr[0]) : int(piece.indptr[-1])]
-            if is_wide(values):
+            if storage.is_wide(values):
                 then = f", so they cannot be compared {what} (hint: scale them, or pass float64)" if what else ""
                 raise DataError(f"{matrix.name}: has values that float64 would round ({values.dtype}){then}")
 

@@ -196,14 +196,19 @@ class TopK(RowTask):
         """Whether ideal rankings require sorting gains."""
         return bool(self.used[kernels.HIT + 1 :].any())
 
+    @cached_property
+    def first_running(self) -> Float64:
+        """The initial running sums [2, n_curves, deepest cutoff + 1]; ideals of hits are equal for all rows."""
+        running = np.zeros((2, len(self.curves), self.discounts.shape[1] + 1))
+        for c, (_, discount, fold) in enumerate(self.curves):
+            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
+        return running
+
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
         """Return the scratch space of the kernel: used gains, gains, running sums, keys, bins."""
         depth = self.discounts.shape[1]
         keys, bins = np.empty(n_keys, dtype=np.int64), np.empty(depth, dtype=np.int64)
-        running = np.zeros((2, len(self.curves), depth + 1))
-        for c, (_, discount, fold) in enumerate(self.curves):  # ideals of hits are equal for all rows
-            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
-        return (self.used, np.empty((2, kernels.N_GAINS, depth)), running, keys, bins)
+        return (self.used, np.empty((2, kernels.N_GAINS, depth)), self.first_running.copy(), keys, bins)
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""

@@ -80,7 +80,7 @@ class MatrixRows(StoredRows):
         return selected
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen, as two are made for each small batch
 class MatrixSource:
     """A matrix as a source of blocks."""
 
@@ -327,7 +327,8 @@ def open_pair(
         return None
     if isinstance(y_true, np.ndarray) and (y_true.shape[1:] == (3,) or find_id_columns(y_true, [y_score])):
         return None
-    truth = as_truth(y_true, n_labels=n_labels, n_columns=count_columns(y_score))
+    n_columns = count_columns(y_score) if isinstance(y_true, np.ndarray) else None
+    truth = as_truth(y_true, n_labels=n_labels, n_columns=n_columns)
     scores = as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels, are_all_ids=are_all_ids)
     check_pair(truth, scores)
     return truth, scores

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from xmceval.api.types import MatrixLike
-from xmceval.errors import Doubt, UsageError, listed, split_doubts, warn
+from xmceval.errors import Doubt, UsageError, split_doubts, warn
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import check_unchanged
 from xmceval.files.ranking.dicts import is_by_query
@@ -26,7 +26,17 @@ from xmceval.rows.repairs import describe_duplicates
 from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Missing, Options, Ties, Unscored, specs
+from xmceval.scoring.options import (
+    BinSpec,
+    Duplicates,
+    EmptyRows,
+    Missing,
+    Options,
+    Ties,
+    Unscored,
+    refuse_unknown,
+    specs,
+)
 from xmceval.scoring.setup.inputs import find_scores
 from xmceval.scoring.setup.setup import OpenedSystem
 from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems, doubt_same_scores, with_query_metrics
@@ -358,9 +368,7 @@ def score_all(
     >>> results["old"]["P@1"], results["new"]["P@1"]
     (0.0, 1.0)
     """
-    unknown = set(options) - set(specs())
-    if unknown:
-        raise TypeError(f"score_all() got an unexpected option {listed(sorted(unknown))}")
+    refuse_unknown("score_all", options, specs())
     check_systems(systems)
     if not systems:
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")

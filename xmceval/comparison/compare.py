@@ -27,7 +27,7 @@ from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.threads import Progress
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
-from xmceval.scoring.options import Missing, Options, specs
+from xmceval.scoring.options import Missing, Options, refuse_unknown, specs
 from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
 from xmceval.scoring.summary import Counts, Value
 from xmceval.scoring.tasks.task import Unscored
@@ -130,9 +130,7 @@ def compare(
     >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
     (1.0, 6)
     """
-    unknown = set(options) - set(specs())
-    if unknown:
-        raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
+    refuse_unknown("compare", options, [*specs(), *specs(Testing)])
     check_systems(systems)
     named = [System(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)

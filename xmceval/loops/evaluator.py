@@ -32,7 +32,7 @@ from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
-from xmceval.scoring.options import SOURCES, Options, recorded_options, specs
+from xmceval.scoring.options import SOURCES, Options, recorded_options, refuse_unknown, specs
 from xmceval.scoring.setup import inputs
 from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.setup.truth import find_setup
@@ -125,9 +125,7 @@ class Evaluator:
         threads: int | None = None,
         **options: Any,
     ) -> None:
-        unknown = set(options) - set(specs()) | set(options) & OF_FILES
-        if unknown:
-            raise TypeError(f"Evaluator() got an unexpected option {listed(sorted(unknown))}")
+        refuse_unknown("Evaluator", options, [*(specs().keys() - OF_FILES), "max_weight"])
         weights = None if max_weight is None else ()  # recorded as an array, as in `score`
         chosen = Options(
             metrics=metrics,

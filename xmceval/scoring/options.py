@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -346,6 +347,15 @@ class Options:
 def specs(of: Any = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
     return _list_specs(of or Options)
+
+
+def refuse_unknown(function: str, passed: Iterable[str], known: Collection[str]) -> None:
+    """Refuse keyword arguments that a function does not take; the message names similar ones."""
+    unknown = sorted(set(passed) - set(known))
+    similar = dict.fromkeys(near for name in unknown for near in difflib.get_close_matches(name, known, 1))
+    question = f"; did you mean {' or '.join(similar)}?" if similar else ""
+    if unknown:
+        raise TypeError(f"{function}() got an unexpected option {listed(unknown)}{question}")
 
 
 @cache

@@ -100,3 +100,72 @@ def test_the_doubt_is_that_of_all_rows_in_batches_states_and_parts():
 def test_nothing_is_doubted_where_there_are_no_scores_at_all():
     empty = sparse.csr_matrix((2, 3))
     assert not xmceval.score(np.eye(3)[:2], empty, metrics="f1_score", threshold=0.5).doubts
+
+
+LOGIT, PERCENT = np.array([[2.5, -3, 0.75], [-8, 4, 0]]), np.array([[90, 25, 0], [12.5, 50, 75]])
+SCALES = {  # threshold and scores, and how the doubt goes on; empty where the threshold may be meant
+    "logits": (0.5, LOGIT, "are they logits? (hint: pass threshold=0 for logits, or "),
+    "logits and another threshold": (0.75, LOGIT, "are they logits? (hint: pass threshold=1.0986 for logits, or "),
+    "high logits": (0.5, np.abs(LOGIT), "are they logits? (hint: pass threshold=0 for logits, or "),
+    "log probabilities": (0.5, np.minimum(LOGIT, 0.6), "are they logits? (hint: "),
+    "percents": (
+        0.5,
+        PERCENT,
+        "are they percents? (hint: pass threshold=50 for percents, or divide the scores by 100)",
+    ),
+    "BM25": (0.5, 4 * PERCENT, "are they on the same scale?"),
+    "probabilities": (0.5, SCORES, ""),
+    "rounded probabilities": (0.5, SCORES + 1e-7, ""),
+    "cosines": (0.5, 2 * SCORES - 1, ""),
+    "masked probabilities": (0.5, np.where(SCORES < 0.2, -1e9, SCORES), ""),
+    "logits at 0": (0, LOGIT, ""),
+    "counts from 1": (1, PERCENT, ""),
+    "percents at 50": (50, PERCENT, ""),
+}
+
+
+@pytest.mark.parametrize("case", SCALES)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, np.float32], ids=["dense", "CSR", "float32"])
+def test_a_threshold_of_probabilities_is_doubted_where_scores_have_another_scale(case, convert):
+    threshold, scores, doubt = SCALES[case]
+    with warnings.catch_warnings(action="ignore"):
+        result = xmceval.score(np.eye(3)[:2], convert(scores), metrics="f1_score", threshold=threshold, n_labels=3)
+    of_threshold = [line for line in result.doubts if "threshold" in line]
+    assert [doubt in line for line in of_threshold] == ([True] if doubt else [])
+
+
+def test_the_values_seen_are_named_and_are_those_of_all_rows_in_batches_states_and_parts():
+    truth, options = np.eye(3)[:2], {"metrics": "f1_score,f1_score(average=macro)", "n_labels": 3, "threshold": 0.5}
+    rows = [SCORES, LOGIT]
+    whole, both = np.tile(truth, (2, 1)), np.vstack(rows)
+    for number, scores in enumerate(rows):
+        with warnings.catch_warnings(action="ignore"):
+            xmceval.score(truth, scores, **options, save_state=f"{number}.state")
+    evaluator = xmceval.Evaluator(**options)
+    for scores in rows:
+        evaluator.update(truth, scores)
+    with ThreadPoolExecutor(2) as executor, warnings.catch_warnings(action="ignore"):
+        results = [
+            evaluator.result(),
+            xmceval.merge(["1.state", "0.state"]),
+            xmceval.score([truth] * 2, rows, executor=executor, **options),
+            xmceval.score(whole, both, **options),
+        ]
+        comparison = xmceval.compare(whole, {"a": both, "b": np.tile(SCORES, (2, 1))}, **options)
+    doubt = (
+        "the threshold 0.5 is in 0..1, but the scores are from -8 to 4: are they logits? (hint: pass threshold=0 for "
+        "logits, or convert the scores with scipy.special.expit)"
+    )
+    assert [doubt in result.doubts for result in results] == [True] * 4
+    assert comparison.doubts == (f"a: {doubt}",)
+
+
+def test_the_command_names_the_option(run):
+    write("t.txt", "2 3\n0:1\n1:1\n")
+    write("p.txt", "2 3\n0:90 1:25\n0:12.5 1:50 2:75\n")
+    doubt = (
+        "doubt: the threshold 0.5 is in 0..1, but the scores are from 12.5 to 90: are they percents? (hint: pass "
+        "--threshold 50 for percents, or divide the scores by 100)\n"
+    )
+    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "--threshold", "0.5", "-q")
+    assert (code, err) == (0, doubt)

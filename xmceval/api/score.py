@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from xmceval.api.types import MatrixLike
-from xmceval.errors import Doubt, UsageError, split_doubts, warn
+from xmceval.errors import Doubt, UsageError, argument, split_doubts, warn
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import check_unchanged
 from xmceval.files.ranking.dicts import is_by_query
@@ -45,6 +45,11 @@ from xmceval.scoring.summary import finish_totals
 
 if TYPE_CHECKING:
     from xmceval.scoring.batch import JointRows
+
+# Scores in relation to a threshold between 0 and 1.
+BEYOND = 1.001  # probabilities are at most 1, cosines at least -1, but for rounding
+MASKED = -1000.0  # lower scores are those of masked labels
+LEAST_PERCENT = 10  # greatest score of all; where it is less, these are no percents
 
 
 def score(
@@ -513,12 +518,8 @@ def _check_state(state: State) -> Iterator[str]:
         check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
         are_counted = len(program.row_tasks) < len(program.tasks)
         yield from doubt_small_weights(*state.weight_range, are_counted=are_counted)
-    threshold, has_predictions = options.threshold, state.totals.tally["counts"][PREDICTIONS] > 0
-    if threshold is not None and not math.isinf(threshold) and has_predictions:
-        decided = [task.n_decided(part) for task, part in zip(program.tasks, state.totals.parts, strict=True)]
-        if next((number for number in decided if number is not None), None) == 0:
-            question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
-            yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
+    if options.threshold is not None:
+        yield from _doubt_threshold(options.threshold, state)
     propensities, is_filtered = setup.propensities, setup.filter is not None
     sizes = Sizes(  # those that are known for certain
         train=None if propensities.from_truth else propensities.n,
@@ -532,3 +533,31 @@ def _check_state(state: State) -> Iterator[str]:
     for name, number in zip(("y_true", "y_score"), state.removed, strict=True):
         if number:
             yield f"{name}: {describe_duplicates(number)}"
+
+
+def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
+    """Doubt a threshold that no score reaches, or one of probabilities for scores that are none.
+
+    Scores from -1 to 1 may be similarities, a threshold of 0 is that of logits, and one of 1 that of counts.
+    """
+    program, totals = state.setup.program, state.totals
+    decided = [task.n_decided(part) for task, part in zip(program.tasks, totals.parts, strict=True)]
+    n_decided = next((number for number in decided if number is not None), None)
+    least, greatest = totals.tally["scores"].tolist()
+    if n_decided is None or math.isinf(threshold) or totals.tally["counts"][PREDICTIONS] == 0:
+        return
+    if n_decided == 0:
+        question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
+        yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
+    elif 0 < threshold < 1 and (greatest > BEYOND or MASKED < least < -BEYOND):
+        seen = f"the threshold {threshold:g} is in 0..1, but the scores are from {least:.4g} to {greatest:.4g}"
+        logit, percent = round(math.log(threshold / (1 - threshold)), 4), round(100 * threshold, 4)
+        if least < 0 or greatest <= LEAST_PERCENT:
+            other, kind, convert = logit, "logits", "convert the scores with scipy.special.expit"
+        elif greatest <= 100:
+            other, kind, convert = percent, "percents", "divide the scores by 100"
+        else:
+            yield Doubt(f"{seen}: are they on the same scale?")
+            return
+        value = argument("threshold", int(other) if other % 1 == 0 else other)
+        yield Doubt(f"{seen}: are they {kind}? (hint: pass {value} for {kind}, or {convert})")

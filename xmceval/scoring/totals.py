@@ -142,6 +142,7 @@ class Whole(NamedTuple):
 
 EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, UNPREDICTED, BINARY_ROWS, REMOVED, ROWS_CHANGED, IN_TRUTH = range(8)
 ONES = np.ones(2)  # the range of the grades of binary truth
+EMPTY_RANGE = np.array([np.inf, -np.inf])
 
 
 def empty_whole() -> Int64:
@@ -163,16 +164,28 @@ def _check_whole(name: str, whole: Int64) -> None:
 
 
 def _widen(left: Float64, right: Float64) -> Float64:
-    """Return the range of grades of both; `left` itself if it includes the other."""
+    """Return the range of both; `left` itself if it includes the other."""
     if left[0] <= right[0] and right[1] <= left[1]:
         return left
     return np.array([min(left[0], right[0]), max(left[1], right[1])])
+
+
+def _range_of(rows: Rows) -> Float64:
+    """Return the least and the greatest value in rows, with 0 for -0, which would differ in their bits."""
+    values = rows.values[: rows.indptr[-1]]
+    return np.array([values.min(initial=np.inf), values.max(initial=-np.inf)]) + 0.0
 
 
 def _check_grades(name: str, grades: Float64) -> None:
     least, greatest = grades.tolist()
     if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
         raise DataError(f"{name} from {least} to {greatest}")
+
+
+def _check_scores(name: str, scores: Float64) -> None:
+    least, greatest = scores.tolist()
+    if not least <= greatest and (least, greatest) != (np.inf, -np.inf):
+        raise ValueError(f"{name} from {least} to {greatest}")
 
 
 class Tally(Part):
@@ -185,6 +198,7 @@ class Tally(Part):
     `whole` is an int64 array [8], as `Whole` has it.
 
     `grades` is a float64 array [2]: the least and the greatest grade of the truth; infinity and -infinity without any.
+    `scores` is the same of the scores, where a threshold is compared with them.
     """
 
     fields = MappingProxyType(
@@ -192,12 +206,13 @@ class Tally(Part):
             "counts": Field(np.add, 0, MOST_ROWS),
             "whole": Field(_add_whole, -1, MOST_LABELS, _check_whole),
             "grades": Field(_widen, check=_check_grades),
+            "scores": Field(_widen, check=_check_scores),
         }
     )
 
     def __init__(self, n_cutoffs: int) -> None:
         counts = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
-        super().__init__(counts=counts, whole=empty_whole(), grades=np.array([np.inf, -np.inf]))
+        super().__init__(counts=counts, whole=empty_whole(), grades=EMPTY_RANGE, scores=EMPTY_RANGE)
 
     def begin(self) -> Tally:
         """Return counts of no rows."""
@@ -214,9 +229,10 @@ class Tally(Part):
         self["whole"] = _add_whole(self["whole"], whole)
         grades = ONES
         if not (isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0):
-            values = truth.values[: truth.indptr[-1]]
-            grades = np.array([values.min(initial=np.inf), values.max(initial=-np.inf)])
+            grades = _range_of(truth)
         self["grades"] = _widen(self["grades"], grades)
+        if batch.setup.options.threshold is not None:
+            self["scores"] = _widen(self["scores"], _range_of(batch.scores))
 
     @property
     def whole(self) -> Whole:

@@ -318,3 +318,46 @@ def test_dicts_by_query_and_runs_of_other_tools_are_read():
     assert value(*by_query) == value(*files) == OF_CELLS
     many = {query: {f"d{j}": 1.0 * (j == 3) for j in range(40)} for query in by_query[0]}
     assert value({query: {"d3": 1} for query in many}, many) == 1  # not all are judged
+
+
+@pytest.mark.parametrize(
+    ("form", "are_numbers"),
+    [
+        ("csv", False),
+        ("csv", True),
+        ("tsv", False),
+        ("tsv", True),
+        ("parquet", False),
+        ("parquet", True),
+        ("frame", False),
+    ],
+)
+@pytest.mark.parametrize("names", [("q", "d", "s"), ("q", "d", "score"), ("query", "d", "s")])
+def test_runs_in_columns_of_unknown_names_have_a_hint_to_rename_them(form, are_numbers, names):
+    frame = PREDS.drop(columns="noise")
+    if are_numbers:
+        frame = frame.assign(query_id=frame.query_id.str[1:].astype(int), doc_id=frame.doc_id.str[1:].astype(int))
+    truth = TRUTH if not are_numbers else TRUTH.assign(query_id=range(N), doc_id=0)
+    truth = {str(q): {str(d): 1} for q, d in zip(truth.query_id, truth.doc_id, strict=True)}
+    renamed, file = frame.set_axis(names, axis=1), f"run.{form}"
+    if form == "parquet":
+        renamed.to_parquet(file)
+    elif form != "frame":
+        renamed.to_csv(file, index=False, sep="\t" if form == "tsv" else ",")
+    with pytest.raises(xmceval.DataError) as error:
+        xmceval.score(truth, renamed if form == "frame" else file)
+    assert f"found the columns {', '.join(names)}; expected a query, a document and a score per line" in str(
+        error.value
+    )
+    assert error.value.hint == "rename the columns to query_id, doc_id and score"
+    frame.to_csv("mended.csv", index=False)
+    assert xmceval.score(truth, "mended.csv")["RR@10"] == 1.0
+
+
+def test_a_wide_table_of_documents_is_no_run_with_unknown_names():
+    wide = pd.DataFrame(np.eye(3) + 0.5, index=["q0", "q1", "q2"], columns=["d0", "d1", "d2"])
+    wide.rename_axis("query").to_csv("wide.csv")
+    truth = {f"q{i}": {f"d{i}": 1} for i in range(3)}
+    with pytest.raises(xmceval.DataError) as error:
+        xmceval.score(truth, "wide.csv")
+    assert "rename the columns to" not in str(error.value)

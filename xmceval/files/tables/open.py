@@ -49,10 +49,14 @@ from xmceval.files.tables.table import (
     split_fields,
     to_numpy,
 )
+from xmceval.files.text.words import text_of
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
 
 RANKS_LOOKED_AT = 1 << 15  # lines
+
+COLUMNS_OF_RUNS = (3, 4)  # numbers of columns: query, document, score and maybe rank
+
 _ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as on Kaggle
 
 
@@ -66,6 +70,8 @@ def open_table(table: Table, request: Request) -> Opened:
         raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
     lists = [name for name in names if table.is_list(name)]
     known = find_roles(names, lists)
+    if not lists:
+        _refuse_unnamed(str(table), names, request)
     if not known["document"] and not known["label"]:
         _refuse_other_shape(table, lists)
     columns = find_columns(table, names, lists, are_scores=request.are_scores)
@@ -166,6 +172,11 @@ def refuse_header(head: Head, request: Request) -> None:
             continue
         if request.are_names([name.encode() for name in names]):
             return
+        fields = [split_fields(row, delimiter) for row in filled]
+        if {*map(len, fields)} == {len(names)} and any(
+            all(map(_is_number, of_name)) for of_name in zip(*fields, strict=True)
+        ):
+            _refuse_unnamed(f"{head.path}:{number}", names, request)
         _refuse_wide_text(head.path, number, names, below, delimiter)
         if any(name[:1].isdigit() for name in names):
             continue
@@ -197,6 +208,19 @@ def refuse_header(head: Head, request: Request) -> None:
     words = line.decode(errors="replace").replace("|", " ").split()
     if request.names is None and are_known(words) and len(words) == sum(map(len, find_roles(words).values())):
         raise DataError(f"{head.path}:{number}: expected commas, tabs or semicolons between {quote(line)}")
+
+
+def _refuse_unnamed(place: str, names: Sequence[str], request: Request) -> None:
+    """Refuse predictions for queries in a few columns of unknown names, unless these are documents of the truth."""
+    judgments = request.judgments if request.are_scores else None
+    if judgments is None or len(names) not in COLUMNS_OF_RUNS or are_known(names):
+        return
+    words = judgments.documents.words
+    if words is None or words.find(*text_of([name.encode() for name in names])).max() < 0:
+        raise DataError(
+            f"{place}: found the columns {', '.join(names)}; expected a query, a document and a score per line, as "
+            f"{judgments.name} has queries (hint: rename the columns to query_id, doc_id and score)"
+        )
 
 
 def table_at(path: Path) -> Table | None:

@@ -170,6 +170,17 @@ def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
         xmceval.score(truth[:2], scores[:2], metrics="PSP", k=1)
 
 
+@pytest.mark.parametrize("change", [lambda y: y + 0.25, lambda y: y - 1.5], ids=["fractions", "negative"])
+def test_predictions_passed_as_training_labels_are_named(problem, change):
+    _, truth, scores = problem
+    predictions = change(scores.astype(float))
+    message = r"train row 0: the value of label 0 .*\(20 such rows: these look like predictions; train takes the labels"
+    with pytest.raises(xmceval.DataError, match=message):
+        xmceval.score(truth, scores, train=predictions)
+    with pytest.raises(xmceval.DataError, match=r"y_true row 0: the truth value .* are truth and predictions swapped"):
+        xmceval.score(predictions, scores, metrics="PSP")
+
+
 # Data sets
 
 

@@ -81,7 +81,7 @@ class Training(NamedTuple):
         """Count the training labels of a file, which may have names."""
         source = open_truth(path, names=names, max_line=max_line).source
         width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
-        counts = count_labels(source, width=width, threads=threads)
+        counts = count_labels(source, width=width, threads=threads, are_training=True)
         n_labels = width.n_labels if width.is_known else counts.n_labels
         return cls(counts.n_rows, n_labels, int(counts.table()[1].sum()))
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import tally as kernels
 from xmceval.rows.block import Block, Int64, Scratch, Source
-from xmceval.rows.checks import validated_truth
+from xmceval.rows.checks import SWAPPED, validated_truth
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
@@ -63,10 +64,17 @@ def sum_by_id(ids: Any, counts: Int64) -> tuple[Any, Int64]:
     return ids[starts], np.add.reduceat(counts[order], starts, axis=0) if starts.size else counts
 
 
-def count_labels(truth: Source, *, width: Width, threads: int | None = None, may_merge: bool = False) -> LabelCounts:
+def count_labels(
+    truth: Source,
+    *,
+    width: Width,
+    threads: int | None = None,
+    may_merge: bool = False,
+    are_training: bool = False,
+) -> LabelCounts:
     """Count the rows of a truth and, for each label, the rows in which it is true.
 
-    `may_merge` means that duplicate labels are merged by an option.
+    `may_merge` means that duplicate labels are merged by an option, `are_training` that these are training labels.
     """
     parts = list[tuple[Scratch, LabelCounts]]()  # one per thread
 
@@ -77,7 +85,13 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None, may
     def work(part: tuple[Scratch, LabelCounts], block: Block) -> None:
         scratch, counts = part
         n_rows = block.n_rows
-        rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
+        try:
+            rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
+        except Fault as fault:
+            if are_training and fault.doubt == SWAPPED:
+                fault.message = fault.message.replace("the truth value", "the value")
+                fault.doubt = f"these look like predictions; {argument('train')} takes the labels of training instances"
+            raise
         counts.add(n_rows, rows.indices[: rows.indptr[-1]])
         add(n_rows)
 

@@ -352,7 +352,8 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
         warnings.append(
             Doubt(f"the training labels are {truth.source.name} itself: not comparable with published values")
         )
-    counts = count_labels(source, width=width, threads=options.threads, may_merge=True)
+    are_training = train is not None or truth is None
+    counts = count_labels(source, width=width, threads=options.threads, may_merge=True, are_training=are_training)
     if train is not None:
         warnings.extend(source.warnings)
     propensities = NO_PROPENSITIES

@@ -118,6 +118,21 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names(difference,
     refused(["a.state", "b.state"], f"a.state and b.state differ in {difference}")
 
 
+def test_a_state_that_is_passed_as_an_input_is_named_with_what_shows_it(run):
+    y = np.eye(3)
+    xmceval.score(y, y, metrics="P", k=1, save_state="a.npz")
+    hint = (
+        r"a.npz: is a state of xmceval, which save_state wrote; .*\(hint: xmceval.merge\(\['a.npz'\]\) shows its values"
+    )
+    for files in (("a.npz", y), (y, "a.npz")):
+        with pytest.raises(DataError, match=hint):
+            xmceval.score(*files, metrics="P", k=1)
+    np.save("t.npy", y)
+    for files in (("a.npz", "t.npy"), ("t.npy", "a.npz")):
+        assert "(hint: xmceval merge a.npz shows its values)" in run("score", *files, "-m", "P@1")[2]
+    assert xmceval.merge(["a.npz"])["P@1"] == 1.0
+
+
 def test_documents_that_are_numbered_by_their_places_have_no_state():
     Path("q.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
     Path("r.txt").write_text("q1 Q0 d1 1 0.5 tag\nq2 Q0 d1 1 0.5 tag\n")

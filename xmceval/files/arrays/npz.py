@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from xmceval.errors import DataError, counted, listed, names_flags
+from xmceval.errors import DataError, argument, counted, listed, names_flags
 from xmceval.files.arrays.npy import ArrayFile, open_archive
 from xmceval.files.arrays.pairs import can_start, open_lists
 from xmceval.files.formats import FORMATS
@@ -129,7 +129,13 @@ def _describe_other(path: Path, names: Sequence[str], arrays: Mapping[str, Array
         return f"is a zip archive of {listed(names[:MOST_NAMED])}{more}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= arrays.keys():
         tool = "xmceval compare, as NAME.rows.npz" if names_flags() else "compare_rows"
-        return f"is not a sparse matrix; {expected} (hint: per-instance values are compared with {tool})"
+        saved = f"has per-instance values that {argument('save_rows')} wrote"
+        return f"{saved}; {expected} (hint: per-instance values are compared with {tool})"
+    if {"header", "tally.counts"} <= arrays.keys():
+        tool = f"xmceval merge {path}" if names_flags() else f"xmceval.merge([{str(path)!r}])"
+        return (
+            f"is a state of xmceval, which {argument('save_state')} wrote; {expected} (hint: {tool} shows its values)"
+        )
     described = list[str]()
     for part in list(arrays)[:MOST_NAMED]:
         try:

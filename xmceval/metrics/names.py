@@ -88,12 +88,27 @@ ALIASES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Names in scikit-learn whose average is an argument: the default, a macro mean, first.
+# Names in scikit-learn whose average or cutoff is an argument: the default, a macro mean, first.
 AVERAGED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "rocauc": ("macroAUC", "microAUC", "AUC"),
         "rocaucscore": ("macroAUC", "microAUC", "AUC"),
         "averageprecisionscore": ("macroAP", "microAP"),
+        "topkaccuracy": ("Hit@k",),
+        "topkaccuracyscore": ("Hit@k",),
+    }
+)
+
+# Metrics that are not computed here, by the tool that has them.
+ELSEWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "ir_measures": (
+            *("bpref", "infAP", "Judged", "NumQ", "SetAP", "SetRelP", "SDCG", "BPM", "INST", "INSQ", "Compat", "NRBP"),
+            *("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"),
+            *("NERR8", "NERR9", "NERR10", "NERR11"),
+        ),
+        "trec_eval": ("gm_map", "gm_bpref", "set_map", "set_relative_P", "relative_P", "ndcg_rel", "Rndcg", "utility"),
+        "scikit-learn": ("brier_score_loss", "log_loss", "hinge_loss", "cohen_kappa_score"),
     }
 )
 
@@ -120,6 +135,8 @@ LONGEST_RANGE = 1000  # cutoffs: each gives a number in the report
 ALL = "all"  # the cutoff that is the whole list
 
 _CUTOFF_WORDS = frozenset({ALL, "n"})  # cutoffs that are not numbers
+
+_WORDS_AROUND = re.compile(r"\Aneg|(score|loss)+\Z")  # of normalized names: neg_brier_score
 
 _COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 
@@ -304,11 +321,18 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         measure = _parse_name(meaning, (1,))[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
+    root = _WORDS_AROUND.sub("", key)
+    for tool, names in ELSEWHERE.items():
+        for other in names:
+            if root == _WORDS_AROUND.sub("", _normalize(other)):
+                has = "has it" if key == _normalize(other) else f"has {other}"
+                raise UsageError(f"{word} is not computed here; {tool} {has}")
     known = _ALIASES_BY_KEY | _METRICS_BY_KEY
     meant = (
         dict.fromkeys(_list_averages(word))
         or dict.fromkeys(AVERAGED.get(key, ()))
         or dict.fromkeys(known[match] for match in difflib.get_close_matches(key, known, 3, NEAR))
+        or dict.fromkeys(known[match] for match in difflib.get_close_matches(root, known, 3, NEAR))
     )
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"

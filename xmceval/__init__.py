@@ -90,6 +90,13 @@ _HOME = {
     "XmcevalWarning": "errors",
 }
 
+# Functions of scikit-learn, and the metrics in score that say the same.
+_METRICS_ELSEWHERE = {
+    "confusion_matrix": "confusion",
+    "classification_report": "precision_score,recall_score,f1_score",
+    "precision_recall_fscore_support": "precision_score,recall_score,f1_score",
+}
+
 __all__ = sorted(_HOME)  # noqa: PLE0605 - the one dict is the list
 
 
@@ -99,10 +106,25 @@ def __getattr__(name: str) -> Any:
 
         return VERSION
     if name not in _HOME:
-        raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
+        raise AttributeError(f"module 'xmceval' has no attribute {name!r}{_suggest(name)}")
     found = getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
     globals()[name] = found  # later lookups do not call this function
     return found
+
+
+def _suggest(name: str) -> str:
+    """Return what computes a metric that is not a function here, or a similar public name; or an empty string."""
+    import difflib
+
+    from xmceval.metrics.names import parse
+
+    metric = _METRICS_ELSEWHERE.get(name, name)
+    try:
+        parse(metric)
+    except ValueError:
+        similar = difflib.get_close_matches(name, __all__, 1)
+        return f"; did you mean {similar[0]}?" if similar else ""
+    return f"; xmceval.score(y_true, y_score, metrics={metric!r}) computes it"
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,9 @@
 """Inspect: what a file is, whether score accepts it, and the usual mistakes with truth and predictions."""
 
+import glob
 import json
+import os
+import shutil
 
 import numpy as np
 import pytest
@@ -290,6 +293,17 @@ def test_files_of_fewer_labels_than_the_cutoff_are_compared():
     report = xmceval.inspect(["t", "p"])
     assert report.is_sound
     assert (report.pairs[0].precision_at_1, report.pairs[0].precision) == (1.0, 0.2)
+
+
+def test_training_labels_of_a_folder_are_not_taken_as_its_truth(made):
+    for name, file in {"trn_X_Y.txt": "t.txt", "tst_X_Y.txt": "t.txt", "preds.txt": "p.txt"}.items():
+        os.makedirs("set", exist_ok=True)
+        shutil.copy(file, f"set/{name}")
+    report = xmceval.inspect(sorted(glob.glob("set/*")))
+    assert [(pair.truth, pair.scores) for pair in report.pairs] == [("set/tst_X_Y.txt", "set/preds.txt")]
+    assert "set/trn_X_Y.txt: named like training labels, so not compared" in str(report)
+    alone = xmceval.inspect(["set/trn_X_Y.txt", "set/preds.txt"])
+    assert [(pair.truth, pair.scores) for pair in alone.pairs] == [("set/trn_X_Y.txt", "set/preds.txt")]
 
 
 def test_the_same_file_twice_is_reported(made, run):

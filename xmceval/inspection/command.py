@@ -29,10 +29,10 @@ from xmceval.cli.messages import long_work
 def command(files: tuple[str, ...], form: str, verbose: bool, **settings: Any) -> None:
     """Describe FILES and check whether score would accept them.
 
-    The report says whether each file is valid, and shows its size, format and errors. The first truth is also compared
-    with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a transposed matrix, predictions
-    for the training set, a filter that was not applied. For a state, written by --save-state, it shows what was
-    scored.
+    The report says whether each file is valid, and shows its size, format and errors. The first truth, other than
+    labels with trn or train in the name, is also compared with each other file, to find the usual mistakes: 1-based
+    labels, shuffled rows, a transposed matrix, predictions for the training set, a filter that was not applied. For a
+    state, written by --save-state, it shows what was scored.
 
     The exit code is 1 if score would refuse any of FILES, or if two of them clearly do not belong together.
 

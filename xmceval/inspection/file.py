@@ -22,7 +22,7 @@ from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import USUAL_GRADE
 
-RUN = "run"  # the format with rows that are joined to a truth by query
+RUN = "run"  # the format that only predictions have
 MAX_FAULTS = 10
 LONG_ROW = 1 << 16  # entries; rows of fewer are counted in a table by their length
 
@@ -69,6 +69,7 @@ class FileInspection:
 
     `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` other problems. The guide
     ``xmceval/guide/inputs.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
+    With `has_queries`, rows are queries and labels are documents; predictions are then joined to a truth by query.
     """
 
     path: str
@@ -104,11 +105,17 @@ class FileInspection:
     are_ranks: bool
     format: str
     file: Path = field(repr=False, compare=False)
+    has_queries: bool = field(repr=False)
 
     @property
-    def is_joined(self) -> bool:
-        """Whether its rows are joined to those of a truth, so that its own sizes need not match."""
-        return self.format == RUN
+    def row(self) -> str:
+        """What a row is called."""
+        return "query" if self.has_queries else "row"
+
+    @property
+    def label(self) -> str:
+        """What a label is called."""
+        return "document" if self.has_queries else "label"
 
     @property
     def is_sound(self) -> bool:
@@ -176,6 +183,7 @@ def inspect_file(
         warnings=tuple(source.warnings),
         are_ranks=are_ranks,
         format=opened.format.name,
+        has_queries=opened.judgments is not None or opened.is_joined,
         **counts,
     )
 

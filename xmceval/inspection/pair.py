@@ -60,10 +60,11 @@ class PairInspection:
             return verdict
         if first.is_clearly_better and not self.warnings:
             verdict = "they fit" if is_only else f"{both} fit"
+        rows = "rows" if first.labels_shifted is not None else "queries"  # documents have no order
         precision, of_first = f"{self.precision_at_1:.2%}", f"{first.precision_at_1:.2%}"
         if of_first != precision:
-            precision += f", of the first {first.n_rows:,} rows {of_first}"
-        others = [f"rows in random order {first.random_order:.2%}"]
+            precision += f", of the first {first.n_rows:,} {rows} {of_first}"
+        others = [f"{rows} in random order {first.random_order:.2%}"]
         if first.labels_shifted is not None:
             others.append(f"labels shifted by one {first.labels_shifted:.2%}")
         return f"{verdict}: P@1 {precision} ({', '.join(others)})"
@@ -137,7 +138,7 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
 
 def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
     """Compare the numbers of rows and labels."""
-    if scores.is_joined:
+    if scores.has_queries:  # which are joined by name
         return
     if truth.n_rows != scores.n_rows:
         if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.errors import DataError, counted, escaped, listed
+from xmceval.errors import DataError, counted, escaped, listed, plural
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.io.streams import kept_pipes
@@ -34,6 +35,7 @@ from xmceval.version import INSPECT_SCHEMA
 
 BAR = 24  # characters of the longest bar of a histogram
 MOST_SHARDS = 10  # shard numbers to show
+TRAINING = frozenset({"trn", "train", "training"})  # words in the names of files of training labels
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class InspectionReport(Displayed):
             for parts in (self.files, self.pairs, self.states)
         )
         for file in files:
-            del file["file"]
+            del file["file"], file["has_queries"]
         parts = {"files": files, "together": pairs, "states": states}
         return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 
@@ -141,7 +143,7 @@ class InspectionReport(Displayed):
 
     def _facts(self) -> list[str]:
         """Return what may surprise: a line on all files, or on each where several are truth or several scores."""
-        truth = next((file for file in self.files if file.kind == "truth"), None)
+        truth = _find_truth(self.files)
         facts = [(file.path, list(_file_facts(file, is_first=file is truth))) for file in self.files]
         if len({file.kind for file in self.files}) == len(self.files):
             line = " · ".join(fact for _, of_file in facts for fact in of_file)
@@ -156,32 +158,47 @@ class InspectionReport(Displayed):
         return join_facts(what, (verdict, problems)), "print() shows what was found, .files and .pairs have all numbers"
 
 
+def _find_truth(files: Iterable[FileInspection]) -> FileInspection | None:
+    """Return the first truth; a file named like training labels only if there is no other."""
+    truths = [file for file in files if file.kind == "truth"]
+    return next((file for file in truths if not _is_training(file)), truths[0] if truths else None)
+
+
+def _is_training(file: FileInspection) -> bool:
+    """Return whether a file of labels is named like training labels."""
+    return file.kind == "truth" and not TRAINING.isdisjoint(re.split(r"[\W_]+", Path(file.path).name.lower()))
+
+
 def _file_line(file: FileInspection) -> str:
     """Say whether a file is valid, what it holds, and in which format."""
     if not file.is_sound:
         return f"{file.path}: not valid, score refuses it"
-    is_guessed = not (file.is_declared or file.is_joined) and file.n_labels == file.largest_label + 1
-    labels = counted(file.n_labels, "label") + (" (not declared)" if is_guessed else "")
-    entries = counted(file.n_entries, "true label" if file.kind == "truth" else "prediction")
+    is_guessed = not (file.is_declared or file.has_queries) and file.n_labels == file.largest_label + 1
+    labels = counted(file.n_labels, file.label) + (" (not declared)" if is_guessed else "")
+    nouns = ("judgment", "retrieved document") if file.has_queries else ("true label", "prediction")
+    entries = counted(file.n_entries, nouns[file.kind == "scores"])
     form = "XMLRepository text" if file.format == "pairs" and file.is_declared else FORMATS[file.format].title
     if file.kind == "scores" and file.are_ranks:
         form += ", ranked by their order"
     elif file.kind == "scores" and file.least is not None:
         form += f", scores from {file.least:g} to {file.greatest:g}"
-    return f"{file.path}: valid: {counted(file.n_rows, 'row')}, {labels}, {entries}; {form}"
+    return f"{file.path}: valid: {counted(file.n_rows, file.row)}, {labels}, {entries}; {form}"
 
 
 def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
     """Yield what is seldom meant in a file, although it may be valid; `is_first` says whether it is the first truth."""
     if file.kind == "truth":
-        if not is_first or file.are_ranks:
+        if _is_training(file) and not is_first:
+            yield "named like training labels, so not compared"
+        elif not is_first or file.are_ranks:
             yield f"read as truth: {file.why}"
-        rows = [(file.empty_rows, "without a true label")]
+        rows = [(file.empty_rows, "without judgments" if file.has_queries else "without a true label")]
     else:
         rows = [(file.empty_rows, "without predictions"), (file.tied_rows, "with equal scores")]
-    yield from (f"{counted(number, 'row')} {words}" for number, words in rows if number)
+    yield from (f"{counted(number, file.row)} {words}" for number, words in rows if number)
+    are_judgments = file.has_queries and file.kind == "truth"
     entries = (
-        (file.zeros, counted(file.zeros, "stored zero")),
+        (file.zeros, f"{file.zeros:,} judged 0" if are_judgments else counted(file.zeros, "stored zero")),
         (file.infinite, f"{file.infinite:,} infinite"),
         (file.nans, f"{file.nans:,} NaN"),
         (file.duplicates, counted(file.duplicates, "duplicate")),
@@ -197,24 +214,27 @@ def _file_details(file: FileInspection) -> Iterator[str]:
         yield f"  {file.description}; no row could be read"
         return
     yield f"  {file.description}; read as {file.kind}: {file.why}"
-    origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"
-    labels = f"{counted(file.n_labels, 'label')} ({'declared' if file.is_declared else origin})"
-    yield f"  {counted(file.n_rows, 'row')} · {labels} · {counted(file.n_entries, 'entry')}"
-    yield f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label}"
+    labels = counted(file.n_labels, file.label)
+    if not file.has_queries:
+        origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"
+        labels += f" ({'declared' if file.is_declared else origin})"
+    yield f"  {counted(file.n_rows, file.row)} · {labels} · {counted(file.n_entries, 'entry')}"
+    if not file.has_queries:
+        yield f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label}"
     if file.least is not None:
         values = f"from {file.least:g} to {file.greatest:g}"
         if file.are_ranks and file.kind == "truth":
-            yield "  no values: each label of a list counts 1"
+            yield f"  no values: each {file.label} of a list counts 1"
         elif file.are_ranks:
-            yield f"  no values: ranks {values}, the highest for the first label of a row"
+            yield f"  no values: ranks {values}, the highest for the first {file.label} of a {file.row}"
         else:
             yield f"  values {values}{f', {file.negative:,} negative' if file.negative else ''}"
     by_label, by_score = (
-        "all rows" if number == file.n_rows else counted(number, "row")
+        f"all {plural(file.row)}" if number == file.n_rows else counted(number, file.row)
         for number in (file.rows_by_label, file.rows_by_score)
     )
-    yield f"  order: {by_label} by label{'' if file.kind == 'truth' else f', {by_score} by score'}"
-    for noun, spread in (("row", file.per_row), ("label", file.per_label)):
+    yield f"  order: {by_label} by {file.label}{'' if file.kind == 'truth' else f', {by_score} by score'}"
+    for noun, spread in ((file.row, file.per_row), (file.label, file.per_label)):
         if spread is not None:
             yield f"  entries per {noun}: {spread}"
             most = max(number for _, _, number, _ in spread.bins)
@@ -225,7 +245,7 @@ def _file_details(file: FileInspection) -> Iterator[str]:
                 yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
     if file.per_label is not None:
         yield (
-            f"  head: the most frequent 1% of these labels have {file.head_share:.1%} of the entries; "
+            f"  head: the most frequent 1% of these {plural(file.label)} have {file.head_share:.1%} of the entries; "
             f"tail: the less frequent half has {file.tail_share:.1%}"
         )
 
@@ -278,7 +298,8 @@ def inspect(
     Each file is read completely and described: its format, its size, how its entries spread over rows and
     labels, and why `score` would refuse it. The first truth is compared with every other file to find 1-based
     labels, shuffled rows, a transposed matrix, predictions for the training set, or a filter that was not
-    applied.
+    applied. True labels in a file named like training labels, with trn or train, are compared only if they come
+    with no other truth.
 
     Parameters
     ----------
@@ -322,13 +343,14 @@ def inspect(
         inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
         inspections = [inspect_one(path, kind=kind) for path in in_turn(counted(len(others), "file"), others)]
         are_scores = all(file.kind == "scores" for file in inspections)
-        if kind is None and len(others) > 1 and are_scores and not inspections[0].is_joined:
+        if kind is None and len(others) > 1 and are_scores and not inspections[0].has_queries:
             first = inspect_one(others[0], kind="truth")  # lists can be either
             inspections[0] = replace(first, why="the first of several files, as in score")
-        truth = next((file for file in inspections if file.kind == "truth"), None)
+        truth = _find_truth(inspections)
         training = None if train is None else Training.of(train, names, max_line=max_line, threads=threads)
         options = {"filter": filter, "n_labels": n_labels, "labels": labels, "max_line": max_line, "threads": threads}
-        pairs = [inspect_pair(truth, file, training, **options) for file in inspections if truth and file is not truth]
+        compared = [file for file in inspections if truth and file is not truth and not _is_training(file)]
+        pairs = [inspect_pair(truth, file, training, **options) for file in compared if truth]
         return InspectionReport(tuple(inspections), tuple(pairs), states)
 
 

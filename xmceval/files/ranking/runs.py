@@ -73,7 +73,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         entries = lines.gather(len(lines.queries))
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
         opened.source.warnings.extend(_doubt_ranks(source, lines))
-        return opened
+        return replace(opened, is_joined=True)
     if judgments is None and not source.is_line_file:
         raise DataError(
             f"{source}: has scores by query and document, so the truth must have grades by query and document "

@@ -82,6 +82,21 @@ def test_options_without_effect_are_refused(run, form, args):
         assert run(command, *ASKED, "-o", form, *args) == (2, "", message)
 
 
+@pytest.mark.parametrize(
+    ("flag", "hint"),
+    [
+        *(("--latex", "-o latex"), ("--tex", "-o latex"), ("--markdown", "-o md"), ("--csv", "-o csv")),
+        *(("--json", "-o json"), ("--html", "--page FILE.html"), ("--jsn", "")),
+    ],
+)
+def test_a_form_that_is_passed_as_an_option_is_answered_with_the_option(run, flag, hint):
+    for command in ("score", "compare"):
+        code, _, err = run(command, *FILES, flag)
+        assert code == 2
+        assert f"No such option '{flag}'" + (f" (hint: {hint})" if hint else "") in err
+        assert ("(hint: " in err) == bool(hint)
+
+
 def test_csv_and_json_have_fractions_and_may_be_asked_for_them(shown):
     assert shown("score", *ASKED, "-o", "csv", "--fraction") == shown("score", *ASKED, "-o", "csv")
 

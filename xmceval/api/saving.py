@@ -82,8 +82,13 @@ def parse_shard(value: Any) -> tuple[int, int] | None:
         number, n_shards = map(int, numbers) if is_pair else (0, 0)
     except (TypeError, ValueError):
         number, n_shards = 0, 0
+    if n_shards < 1:
+        raise UsageError(f"{argument('shard')}: expected its number and the number of all, such as 2/3, got {value!r}")
     if not 1 <= number <= n_shards:
-        raise UsageError(f"shard must be its number of how many, such as 2/3, got {value!r}")
+        raise UsageError(
+            f"{argument('shard')}: there is no shard {number} of {n_shards} (hint: they are 1/{n_shards} to "
+            f"{n_shards}/{n_shards})"
+        )
     if n_shards > MOST_SHARDS:
         raise UsageError(f"shard: expected at most {MOST_SHARDS:,} shards, got {value!r}")
     return number, n_shards

@@ -55,6 +55,19 @@ class GroupedCommand(click.Command):
                 )
             )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; the message about an option that is a form of output, such as --json, names -o."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            form, word = next((param for param in self.params if param.name == "form"), None), error.option_name[2:]
+            word = {"markdown": "md", "tex": "latex"}.get(word, word)
+            if form is not None and word in form.type.choices:  # type: ignore[attr-defined]
+                raise click.UsageError(f"No such option {error.option_name!r} (hint: -o {word})", ctx) from None
+            if word == "html" and any(param.name == "page" for param in self.params):
+                raise click.UsageError("No such option '--html' (hint: --page FILE.html)", ctx) from None
+            raise
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the main options in one section, or all options with one section per group."""
         params = self.get_params(ctx)

@@ -40,6 +40,7 @@ BROKEN = {  # which file is broken, and how
     "empty": ("p.txt", "", "p.txt: the file is empty"),
     "empty, gzipped": ("p.txt", gzip.compress(b""), "p.txt: the file is empty"),
     "only blank lines": ("p.txt", "\n \n\n\n", "p.txt: has only blank lines; expected rows of idx:value"),
+    "only comments": ("p.txt", "% scores\n%\n\n", "p.txt: has only comments, which begin with %; expected rows of idx:value"),
     "only a comment and blank lines": ("p.txt", "# scores\n\n\n", "p.txt: has only blank lines; expected rows of idx:value"),
     "no number": ("p.txt", PREDS.replace("4:.5", "4:abc"), "p.txt:5: expected a number after the colon, found '4:abc'"),
     "no label": ("p.txt", PREDS.replace("4:.5", "x:.5"), "p.txt:5: expected a label id before the colon, found 'x:.5'"),

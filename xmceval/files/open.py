@@ -323,6 +323,9 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
         raise DataError(f"{head.path}: its lines end with carriage returns only; expected newlines")
     if head.is_whole and not head.text.strip():
         raise DataError(f"{head.path}: {BLANK}")
+    filled = (line.lstrip() for line in head.lines if line.strip())
+    if head.is_whole and request.names is None and all(line.startswith(b"%") for line in filled):
+        raise DataError(f"{head.path}: has only comments, which begin with %; expected rows of idx:value")
     layout = layout or _find_rows(head, request.names)
     form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
     facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]

@@ -31,9 +31,9 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 MAX_AGE = 30 * 24 * 3600  # seconds without use after which a folder is removed
 
 PATIENCE = 1.0  # seconds of compiling before a note appears
-COMPILING = "compiling for this kind of run: takes some seconds, once"
+COMPILING = "compiling kernels for this kind of run, once; this takes a few seconds"
 UNSAVED = (
-    "compiling: takes some seconds in every process, as no folder for compiled code can be made that only this user "
+    "compiling kernels takes a few seconds in every process, as no folder for them can be made that only this user "
     "can write (hint: set NUMBA_CACHE_DIR)"
 )
 

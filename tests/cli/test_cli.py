@@ -113,8 +113,8 @@ def test_propensities_come_from_where_one_says(run, tmp_path):
         )
     ]
     assert rows[0][2] == rows[1][2] == rows[2][2]
-    assert " ".join(rows[1][5]) == "propensities: A=0.55 B=1.5, N=1,000 from counts.txt"
-    assert " ".join(rows[2][5]) == "inverse propensities from inverse.npy"
+    assert " ".join(rows[1][-1]) == "propensities: A=0.55 B=1.5, N=1,000 from counts.txt"
+    assert " ".join(rows[2][-1]) == "inverse propensities from inverse.npy"
     code, _, err = run(*asked, "--counts", counts)
     assert (code, "--n-train" in err) == (2, True)
 

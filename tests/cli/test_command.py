@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.files import A_ALONE
+from support.files import A_QUIET
 from support.processes import COMPILING, SIGNALS, fed
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRAIN, TRUTH
 
@@ -22,7 +22,7 @@ def installed(*args, **options):
 
 def test_installed_command_prints_the_same():
     ended = installed("score", TRUTH, MODEL_A, "--train", TRAIN, "-q")
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, A_ALONE, "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, A_QUIET, "")
 
 
 def test_odd_file_names_and_streams_are_no_error(tmp_path, run):

@@ -8,7 +8,7 @@ import pytest
 from support.approved import check
 
 FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")
-ASKED = (*FILES, "-m", "P,nDCG", "-k", "1,5", "-q")
+ASKED = (*FILES, "-m", "P,nDCG", "-k", "1,5")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def shown(run):
 def test_markdown_and_latex_are_as_they_were_approved(shown):
     check(__file__, "score.md", shown("score", *ASKED, "-o", "md"))
     layout = ("--fraction", "--places", 3)
-    asked = ("score", *FILES[:2], "-m", "P@1,5", "-q", "-o", "latex", *layout)
+    asked = ("score", *FILES[:2], "-m", "P@1,5", "-o", "latex", *layout)
     check(__file__, "score.tex", shown(*asked))
     with_intervals = r"    P & 0.686~{\scriptsize $\pm$0.041} & 0.374~{\scriptsize $\pm$0.019} \\" + "\n"
     assert with_intervals in shown(*asked, "--intervals")

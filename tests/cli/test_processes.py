@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from numba import config
-from support.files import A_ALONE
+from support.files import A_QUIET
 from support.processes import COMPILING, SIGNALS, wait_for
 from support.sample import MODEL_A, SAMPLE, TRAIN, TRUTH
 
@@ -104,7 +104,7 @@ HEAVY = {  # numba loads scipy, sockets and mail, so these are no matter
 def test_a_score_loads_nothing_heavy_and_few_kernels():
     """Each kernel is one that a cold start compiles."""
     process = subprocess.run([sys.executable, "-c", LIST, *SCORE], capture_output=True, text=True, check=False)
-    assert (process.returncode, process.stdout) == (0, A_ALONE)
+    assert (process.returncode, process.stdout) == (0, A_QUIET)
     kernels, modules = (line.split() for line in process.stderr.splitlines()[-2:])
     assert all(map(find_spec, HEAVY)), "a name that is not there any more would never be loaded"
     assert not HEAVY & set(modules)
@@ -182,10 +182,10 @@ def test_an_interrupt_ends_with_130_or_the_whole_output(delay):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     if process.returncode == 0:
-        assert (out, err) == (A_ALONE, "")
+        assert (out, err) == (A_QUIET, "")
     else:
         assert process.returncode == 130
-        assert (out, err) in {("", "\ninterrupted\n"), (A_ALONE, "\ninterrupted\n")}
+        assert (out, err) in {("", "\ninterrupted\n"), (A_QUIET, "\ninterrupted\n")}
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGHUP", "SIGTERM"])
@@ -193,7 +193,7 @@ def test_an_ignored_signal_stays_ignored(name):
     before = f"import signal; signal.signal(signal.{name}, signal.SIG_IGN)"
     with ready(*SCORE, before=before) as process:
         process.send_signal(getattr(signal, name))
-        assert process.communicate(timeout=60)[0] == A_ALONE
+        assert process.communicate(timeout=60)[0] == A_QUIET
     assert process.returncode == 0
 
 

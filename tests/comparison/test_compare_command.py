@@ -41,8 +41,8 @@ def rows(tmp_path, run):
 PLAIN = (TRUTH, MODEL_A, MODEL_B)
 WHOLE = {
     "compare-default": (*PLAIN, "--train", TRAIN, "-m", "P,PSP", "-k", "1,3"),
-    "compare-against": (*PLAIN, "-q", "--against", MODEL_B, "-m", "P", "-k", 1),
-    "compare-randomization": (*PLAIN, "-q", "--test", "randomization", "--seed", 7, "--train", TRAIN, "-m", "PSP@3"),
+    "compare-against": (*PLAIN, "--against", MODEL_B, "-m", "P", "-k", 1),
+    "compare-randomization": (*PLAIN, "--test", "randomization", "--seed", 7, "--train", TRAIN, "-m", "PSP@3"),
     "compare-unadjusted": (*PLAIN, "-q", "--adjust", "none", "--places", 1, "-m", "P,nDCG", "-k", 3),
     "compare-same-file": (TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1),
     "compare-csv": (*PLAIN, "-m", "P", "-k", 3, "-q", "-o", "csv"),

@@ -33,6 +33,7 @@ propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 tied scores straddle the cutoff in 1 instance at 3 and 3 at 5
 tied scores could move nDCG@3 59.15..59.17 and nDCG@5 59.14..59.21
 """
+A_QUIET = "".join(A_ALONE.splitlines(keepends=True)[line] for line in (*range(6), 8))  # with -q: without facts
 
 
 def write(name, content):

@@ -191,7 +191,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             continue
         flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
         raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(DRAWN)})")
-    return Layout.of(arguments, **terminal())
+    return Layout.of(arguments, is_quiet=click.get_current_context().params["quiet"], **terminal())
 
 
 class _Form(click.Choice):  # type: ignore[type-arg]

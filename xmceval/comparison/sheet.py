@@ -56,7 +56,7 @@ def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sh
             *describe_tests(comparison.testing, [comparison]),
             *list_untested(comparison),
             *sheet.below,
-            *comparison.facts,
+            *(() if layout.is_quiet else comparison.facts),
         ),
     )
 

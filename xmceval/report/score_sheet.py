@@ -119,7 +119,7 @@ def _describe_scoring(
     results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, *, are_named: bool
 ) -> Iterator[str]:
     """Yield the lines below a table: facts, cautions, how bins add up, propensities, options, ties, filters."""
-    yield from shared_lines(results, "facts")
+    yield from () if layout.is_quiet else shared_lines(results, "facts")
     if layout.intervals is not False:
         noun = results[0].nouns.row
         systems: dict[str, list[str]] = {}
@@ -153,7 +153,7 @@ def _describe_scoring(
         texts.append(" · ".join(words))
     yield from (f"options: {text}" for text in dict.fromkeys(texts) if text)
     shown = {line.name for line in lines}  # not the runs of a system that is shown by their mean
-    yield from _describe_ties([result for result in results if result.name in shown], layout)
+    yield from () if layout.is_quiet else _describe_ties([result for result in results if result.name in shown], layout)
     for result in results:
         if result.filtered is not None:
             yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)

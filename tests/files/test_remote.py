@@ -432,4 +432,5 @@ def test_a_store_that_does_not_answer_is_asked_once(server):
     )
     message = f"Error: {addresses[0]}: no answer within 1 seconds (hint: check the address and the network)\n"
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", message)
-    assert time.monotonic() - since < 15
+    assert sorted(server.requests) == [("GET", "truth.txt", None), ("HEAD", "truth.txt", None)], "each once"
+    assert time.monotonic() - since < server.pause

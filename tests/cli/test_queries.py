@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.files import write_qrels, write_run
+from support.files import write, write_qrels, write_run
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1, "d1": 1}, "q3": {"d4": 0}}
 BEST = {"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d1": 0.75, "d3": 0.5, "d9": 0.25}, "q3": {"d4": 1.0}}
@@ -136,9 +136,8 @@ def test_definitions_are_of_queries(run, files):
 def test_a_state_without_metrics_names_what_it_lacks(run, files):
     code, _, err = run("score", *files[:2], "--save-state", "s.npz")
     assert (code, "its documents are only numbered" in err) == (1, True)
-    documents = "".join(f"{name}\n" for name in [f"d{i}" for i in range(100)])
-    Path("documents.txt").write_text(documents, encoding="utf-8")
-    code, _, err = run("score", *files[:2], "-q", "--save-state", "s.npz", "--labels", "documents.txt")
+    documents = write("documents.txt", "d1\nd2\nd3\nd4\nd9\n")
+    code, _, err = run("score", *files[:2], "-q", "--save-state", "s.npz", "--labels", documents)
     assert (code, err) == (0, "")
 
 
@@ -147,3 +146,13 @@ def test_json_has_the_metrics_of_search_and_the_values_of_others(run, files):
     assert list(metrics) == NAMES
     asked = run("score", *files[:2], "-o", "json", "-m", "nDCG@10,AP,RR@10,R@100")[1]
     assert run("score", *files[:2], "-o", "json")[1] == asked
+
+
+def test_a_state_of_queries_is_merged_in_their_words_and_not_with_one_of_labels(run, files):
+    labels = write("documents.txt", "d1\nd2\nd3\nd4\nd9\n")  # fewer documents than the cutoff of R@100
+    shown = run("score", *files[:2], "--labels", labels, "--save-state", "q.npz")[1].splitlines()
+    assert run("merge", "q.npz")[1].splitlines()[:6] == shown[:6]
+    truth, scores = write("t.txt", "1:1\n"), write("p.txt", "1:0.5\n")
+    metrics = ("-m", "nDCG@10,AP,RR@10,R@100", "--n-labels", "200")
+    assert run("score", truth, scores, *metrics, "--save-state", "t.npz")[0] == 0
+    assert run("merge", "q.npz", "t.npz")[2] == "Error: q.npz and t.npz differ in rows: queries and instances\n"

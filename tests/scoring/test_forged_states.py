@@ -135,8 +135,8 @@ def test_merging_loading_inspecting_and_the_command_refuse_a_state_in_the_same_w
 
 FIELDS = {
     *("schema", "version", "options", "n_labels", "n_rows", "n_shards", "propensities", "filter", "weight_unit"),
-    *("weight_range", "max_weight", "removed", "truth", "scores", "systems", "shards", "inputs", "labels", "doubts"),
-    "facts",
+    *("weight_range", "max_weight", "removed", "truth", "scores", "systems", "shards", "are_queries", "inputs"),
+    *("labels", "doubts", "facts"),
 }
 
 
@@ -180,6 +180,7 @@ def changed(value, path, new):
         ("plain", "n_rows", [-5, "7", None, 29, 31, 2**62, 1e300]),
         ("plain", "filter", [{}, 3]),
         ("decisions", "options threshold", ["q", None, [1]]),
+        ("plain", "are_queries", [1, None, "queries"]),
         ("plain", "removed", [[-1, 0], [0], [0, 2**60], 0]),
         *(("plain", name, [[], [3], {}, [None]]) for name in ("truth", "scores", "systems")),
         ("plain", "shards", [["1"], [1, 1], [0], [2], [10**12], [], "1"]),

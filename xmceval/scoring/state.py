@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, listed
+from xmceval.errors import DataError, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.rows.readings import Axis, find_order
 from xmceval.scoring.setup.setup import Setup
@@ -52,6 +52,7 @@ class State:
         digest = None if propensities is NO_PROPENSITIES else propensities.digest
         return {
             "version of xmceval": self.version,
+            "rows": plural(self.setup.nouns.row),
             "metrics": listed(self.setup.program.measures),
             **{name: changed.get(name) for name in RULES},
             "filter": None if self.setup.filter is None else "pairs to remove",

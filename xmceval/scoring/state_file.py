@@ -26,6 +26,7 @@ from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
+from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
@@ -69,6 +70,7 @@ HEADER: dict[str, tuple[Any, Callable[[State], Any]]] = {
     "scores": ([str], lambda state: state.scores),
     "systems": ([str], lambda state: state.systems),
     "shards": ([range(1, MOST_SHARDS + 1)], lambda state: state.shards),
+    "are_queries": (bool, lambda state: state.setup.nouns.are_of_queries),
     "inputs": ([str], lambda state: state.setup.inputs),
     "labels": (
         ([str], None),
@@ -261,6 +263,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=unit or 1.0,
         filter=None if pairs is None else Filter(pairs["name"], pairs["n_pairs"], pairs["n_rows"]),
+        nouns=OF_QUERIES if header["are_queries"] else OF_LABELS,
         inputs=tuple(header["inputs"]),
         labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
         warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
@@ -307,7 +310,8 @@ def _check_sizes(state: State) -> None:
     pairs, largest = setup.filter, tally.whole.largest_label
     if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
         raise DataError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
-    setup.width.check_cutoff(setup.program.deepest)
+    if not setup.nouns.are_of_queries:
+        setup.width.check_cutoff(setup.program.deepest)
     if largest >= setup.width.n_labels:
         raise DataError(f"n_labels: {setup.width.n_labels:,}, but there is label {largest}")
     if not setup.width.is_known and n_rows and (setup.program.needing_labels or setup.options.by_frequency is not None):

@@ -301,7 +301,8 @@ def find_setup(
         if rest is None:
             raise DataError(setup.warnings[-1])
         program = rest
-    setup.width.check_cutoff(program.deepest)
+    if truth is None or truth.judgments is None:  # R@100 also has a value where there are fewer documents
+        setup.width.check_cutoff(program.deepest)
     weights, unit, pairs = None, 1.0, None
     if sample_weight is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import describe_left, read_weights  # not loaded by a score without weights

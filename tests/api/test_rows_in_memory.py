@@ -1,8 +1,9 @@
-"""Values of rows in memory: those that are saved."""
+"""Values of rows in memory are those that are saved; files are whole or not there."""
 
 import itertools
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,3 +118,18 @@ def test_a_truth_without_rows_has_no_values_of_rows(tmp_path):
     assert result.rows["P@1"].shape == (0,)
     with pytest.raises(xmceval.DataError, match=r"none.rows.npz: has no values of rows"):
         xmceval.compare_rows([tmp_path / "none.rows.npz"] * 2)
+
+
+@pytest.mark.parametrize("kept", [{"save_rows": "x.rows.csv"}, {"save_state": "x.state"}], ids=str)
+def test_files_are_whole_or_not_there(kept):
+    rng = np.random.default_rng(5)
+    truth, scores = (rng.random((30, 8)) < 0.3).astype(float), rng.random((30, 8))
+    with pytest.raises(xmceval.DataError, match="NaN"):
+        xmceval.score(truth, np.where(scores > 0.9, np.nan, scores), metrics="P,macroF1", k=2, **kept)
+    assert list(Path().iterdir()) == []
+    xmceval.score(truth, scores, metrics="P,macroF1", k=2, **kept)
+    [path] = Path().iterdir()
+    if "save_rows" in kept:
+        assert len(path.read_text().splitlines()) == 31
+    else:
+        assert xmceval.merge([path]).counts.n_instances == 30

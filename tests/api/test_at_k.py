@@ -102,7 +102,8 @@ def test_small_matrices_of_any_form_have_the_bits_the_warnings_and_the_errors_of
     truths = [truth, csr_matrix(truth), truth * rng.integers(1, 4, truth.shape), unsorted(truth), np.zeros_like(truth)]
     orders = [scores, good, np.roll(good, 1, axis=1), -good, good[rng.permutation(n_rows)]]
     n_warned = 0
-    for y_true, order in product(truths, orders):
+    pairs = product(truths, orders) if n_rows == 12 else zip(truths, orders, strict=True)  # of many rows, each once
+    for y_true, order in pairs:
         y_score = FORMS[form](order)
         for name, k in (("precision_at_k", 1), ("ndcg_at_k", 3), ("recall_at_k", 10)):
             expected, issued = value_or_error("score", y_true, y_score, k, metrics=NAMES[name])

@@ -58,7 +58,10 @@ def entries(scores):
 
 
 def lists_of(scores):
-    return [[(label, score) for row, label, score in entries(scores) if row == i] for i in range(len(scores))]
+    lists = [[] for _ in scores]
+    for row, label, score in entries(scores):
+        lists[row].append((label, score))
+    return lists
 
 
 def to_csr(scores):

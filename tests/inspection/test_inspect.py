@@ -2,12 +2,9 @@
 
 import glob
 import json
-<<<<<<< HEAD
 import os
 import shutil
-=======
 import zipfile
->>>>>>> 34821ebf (Tests of unusual files stand with those of inspect, of whole files with those of saved rows)
 
 import numpy as np
 import pytest
@@ -478,7 +475,8 @@ def test_a_run_is_described_by_its_own_queries():
     assert (file.kind, file.n_rows, file.n_labels, file.n_entries, file.tied_rows) == ("scores", 2, 2, 3, 1)
     assert (file.per_row.least, file.per_row.most) == (1, 2)
     assert str(report) == (
-        "run: valid: 2 rows, 2 labels, 3 predictions; TREC run, scores from 2 to 5\n1 row with equal scores\n"
+        "run: valid: 2 queries, 2 documents, 3 retrieved documents; TREC run, scores from 2 to 5\n"
+        "1 query with equal scores\n"
     )
     assert "TREC run, rows are queries" in report.to_text(verbose=True)
 
@@ -487,8 +485,31 @@ def test_a_run_is_joined_to_its_qrels_by_query():
     report = xmceval.inspect([write("qrels", QRELS), write("run", RUN)])
     assert report.is_sound
     assert report.pairs[0].precision_at_1 == 0.5
-    assert "qrels and run: some problems found: P@1 50.00% (rows in random order 25.00%)\n" in str(report)
+    assert "qrels and run: some problems found: P@1 50.00% (queries in random order 25.00%)\n" in str(report)
     assert any("ignored 1 query not in qrels" in line for line in report.pairs[0].warnings)
+
+
+@pytest.mark.parametrize("form", ["run", "json", "csv"])
+def test_queries_that_only_one_of_two_files_has_are_no_reason_against_them_in_any_form(form):
+    text = RUN.replace("2 tag", "2.5 tag")  # whole numbers may be grades
+    cells = [line.split() for line in text.splitlines()]
+    if form == "csv":
+        pytest.importorskip("pyarrow")
+    content = {
+        "run": text,
+        "json": json.dumps({q: {c[2]: float(c[4]) for c in cells if c[0] == q} for q in ("q1", "q2")}),
+        "csv": "query_id,doc_id,score\n" + "".join(f"{c[0]},{c[2]},{c[4]}\n" for c in cells),
+    }[form]
+    report = xmceval.inspect([write("qrels", "q1 0 d9 1\nq3 0 d1 2\nq4 0 d1 0\n"), write("run", content)])
+    assert report.is_sound
+    shown = report.to_text(verbose=True)
+    assert shown.startswith("qrels: valid: 3 queries, 2 documents, 3 judgments; TREC qrels\n")
+    assert "\nrun: valid: 2 queries, 2 documents, 3 retrieved documents; " in shown
+    assert "1 judged 0 · " in shown
+    for words in ("entries per query", "entries per document", "all queries by score", "queries in random order"):
+        assert words in shown
+    assert not any(word in shown.replace("rows are queries", "") for word in (" row", "label"))
+    assert "has_queries" not in report.to_json()
 
 
 REFUSED = {

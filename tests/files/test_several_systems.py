@@ -110,3 +110,18 @@ def test_a_stream_that_cannot_be_read_again_names_no_systems():
     stream = pyarrow.Table.from_pandas(BY_ROW).to_reader()
     with pytest.raises(DataError, match="label 2 appears twice in this row"):
         xmceval.score(TABLES["by row"][0], stream, metrics="P", k=1)
+
+
+def test_systems_that_share_no_document_of_a_query_are_doubted(run):
+    top = "q1 Q0 d1 1 3 bm25\nq2 Q0 d1 1 3 bm25\n# dpr\nq1 Q0 d2 1 9 dpr\nq2 Q0 d3 1 8 dpr\n\n"
+    code, _, message = run("score", write("q", QRELS), write("r", top), "-mP", "-k1")
+    assert code == 0
+    assert f"r: has {SYSTEMS} (hint: awk " in message
+    assert not xmceval.score("q", write("r", top.replace("dpr", "bm25")), metrics="P", k=1).doubts
+    best = BY_ROW.iloc[[0, 2, 3, 5]]
+    message = "y_score: has lines of 2 systems: 'bm25' and 'dpr' (hint: pass dict(list(y_score.groupby("
+    for frame in (best, BY_QUERY.iloc[[0, 2, 3, 5]]):
+        truth = TABLES["by row" if frame is best else "by query"][0]
+        assert any(doubt.startswith(message) for doubt in xmceval.score(truth, frame, metrics="P", k=1).doubts)
+        one = frame.assign(**{frame.columns[-1]: "dpr"})
+        assert not xmceval.score(truth, one, metrics="P", k=1).doubts

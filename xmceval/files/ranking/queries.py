@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Int32 = NDArray[np.int32]
 UNPACKERS = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+LONGEST_LINE = 1 << 12  # bytes at the end of a file to search for its last line
 BYTES_WITH_RANKS = 1 << 16  # bytes of a file in which ranks are compared with scores
 
 
@@ -82,6 +83,7 @@ class Lines:
     place: Callable[[int], str] | None = None  # returns the place of a line, counted from 0
     systems: Callable[[Sequence[int]], str] | None = None  # describes two lines of two systems; else empty
     ranked: Iterable[Ranked] = ()  # ranks and scores of the first lines, if there are both
+    doubts: list[Doubt] = field(default_factory=list)
     nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each NaN score in a file
 
     def __post_init__(self) -> None:
@@ -148,7 +150,7 @@ def line_file(path: Path, columns: LineColumns) -> QuerySource:
 def _read(path: Path, columns: LineColumns, lines: Lines) -> None:
     """Add the lines of a file."""
     lines.ranked = _first_ranks(path, columns)
-    scratch, number, n_header_lines = Scratch(), 1, 0
+    scratch, number, n_header_lines, last = Scratch(), 1, 0, b""
     for chunk in LineChunks(path):
         if number == 1:
             chunk.start = len(UTF8_BOM) if chunk.buffer.startswith(UTF8_BOM) else 0
@@ -160,22 +162,32 @@ def _read(path: Path, columns: LineColumns, lines: Lines) -> None:
                 chunk.start, n_header_lines = end, n_header_lines + 1
             number += n_header_lines
         number += _add_chunk(path, columns, chunk, number, lines, scratch)
+        tail = bytes(chunk.buffer[max(chunk.start, chunk.stop - LONGEST_LINE) : chunk.stop]).split(b"\n")
+        filled = (line for line in reversed(tail) if len(line.split()) == columns.number and line[:1] != b"#")
+        last = next(filled, last)
     lines.place = places = Places(path, n_header_lines, has_comments=True)
     if columns is RUN:
-        lines.systems = partial(_describe_tags, places)
+        lines.systems = partial(_describe_lines, places)
+        first = next((line for _, line in places.filled_lines()), last)
+        if last and (systems := _describe_tags(path, first, last)):
+            lines.doubts.append(Doubt(f"{path}: has {systems}"))
 
 
-def _describe_tags(places: Places, numbers: Sequence[int]) -> str:
+def _describe_lines(places: Places, numbers: Sequence[int]) -> str:
     """Describe two lines of a run if their tags differ, with the hint to split the run."""
     first, last = numbers
     lines = islice(places.filled_lines(), first, last + 1, last - first)
-    tags = [line.split()[5].decode(errors="replace") for _, line in lines]
+    return _describe_tags(places.path, *(line for _, line in lines))
+
+
+def _describe_tags(path: Path, *lines: bytes) -> str:
+    tags = [line.split()[5].decode(errors="replace") for line in lines]
     if tags[0] == tags[1]:
         return ""
-    stem = json.dumps(f"{places.path.name.partition('.')[0]}-")
+    stem = json.dumps(f"{path.name.partition('.')[0]}-")
     program = shlex.quote(f'!/^#/ {{print > ({stem} $6 ".txt")}}')
-    unpack = "" if is_uncompressed(places.path) else f"{UNPACKERS.get(places.path.suffix, 'gzip')} -dc "
-    file = shlex.quote(str(places.path))
+    unpack = "" if is_uncompressed(path) else f"{UNPACKERS.get(path.suffix, 'gzip')} -dc "
+    file = shlex.quote(str(path))
     command = f"{unpack}{file} | awk {program}" if unpack else f"awk {program} {file}"
     return f"lines of two systems: {tags[0]!r} and {tags[1]!r} (hint: {command} writes a file per system)"
 

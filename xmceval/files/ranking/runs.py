@@ -72,7 +72,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         facts = ["rows are queries", f"documents {documents.meaning}"]
         entries = lines.gather(len(lines.queries))
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
-        opened.source.warnings.extend(_doubt_ranks(source, lines))
+        opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines)])
         return replace(opened, is_joined=True)
     if judgments is None and not source.is_line_file:
         raise DataError(
@@ -96,7 +96,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
-    opened.source.warnings.extend([*_doubt_ranks(source, lines), *doubts])
+    opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines), *doubts])
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries

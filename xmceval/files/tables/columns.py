@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, listed, names_flags
+from xmceval.errors import DataError, Doubt, listed, names_flags
 
 if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
@@ -229,6 +229,16 @@ def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> st
             what = "of two systems:" if name in by_name else f"that differ in {name!r}:"
             return _with_hint(f"lines {what} {values[0]!r} and {values[1]!r}", table, name)
     return ""
+
+
+def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
+    """Yield a doubt if the first lines are of several systems, which are then ranked together."""
+    for name in [name for name in columns.others if plain(name) in SYSTEMS]:
+        for column in table.head([name]):
+            names = column.array.unique().to_pylist()
+            if len(names) > 1:
+                some = listed(map(repr, names[:3]), "and") if len(names) <= 3 else f"such as {names[0]!r}"
+                yield Doubt(_with_hint(f"{table}: has lines of {len(names):,} systems: {some}", table, name))
 
 
 def _read_column(table: Table, name: str) -> list[Any]:

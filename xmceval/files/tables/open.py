@@ -32,6 +32,7 @@ from xmceval.files.tables.columns import (
     Columns,
     are_known,
     describe_systems,
+    doubt_systems,
     explain_names,
     find_columns,
     find_roles,
@@ -83,6 +84,8 @@ def open_table(table: Table, request: Request) -> Opened:
         opened = open_by_query(query_table(table, columns, are_scores=request.are_scores), request)
     else:
         opened = open_by_row(table, columns, request)
+    if request.are_scores:
+        opened.source.warnings.extend(doubt_systems(table, columns))
     return replace(opened, value=columns.value)
 
 

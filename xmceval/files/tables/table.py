@@ -409,12 +409,12 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
     """
     file, most = _open_file(path, is_parquet=True), BATCH_ROWS
     _check_chunks(file, checked, names)
+    paths = (file.schema.column(number).path for number in range(len(file.schema)))
+    numbers = [number for number, place in enumerate(paths) if place.split(".")[0] in names]
     for group in range(file.metadata.num_row_groups):
         chunks = file.metadata.row_group(group)
-        for number in range(chunks.num_columns):
+        for number in numbers:
             chunk = chunks.column(number)
-            if chunk.path_in_schema.split(".")[0] not in names:
-                continue
             n_values = max(chunk.num_values, 1)
             if chunk.total_uncompressed_size > LONGEST_NAME * n_values:
                 raise DataError(f"{path}: the names in {chunk.path_in_schema!r} are longer than {LONGEST_NAME:,} bytes")

@@ -98,7 +98,7 @@ class InspectionReport(Displayed):
             for parts in (self.files, self.pairs, self.states)
         )
         for file in files:
-            del file["file"], file["has_queries"]
+            del file["file"]
         parts = {"files": files, "together": pairs, "states": states}
         return write_document({"schema": INSPECT_SCHEMA, "is_sound": self.is_sound, **parts})
 

@@ -483,6 +483,7 @@ WRONG = {
     "twice": ({"row": [0, 0], "label": [1, 1]}, "s row 0: label 1 appears twice"),
     "names": ({"label": ["a", "b"]}, "s: entry 0: 'a' is a name, not a label id"),
     "dates": ({"row": pa.array([0, 1], pa.date32())}, "s: entry 0: the column 'row' is of type date32"),
+    "periods": ({"score": pa.array(pd.period_range("2026", periods=2, freq="Y"))}, "s: entry 0: the column 'score' is of type"),
     "text": ({"score": ["0.1", "x"]}, "s: entry 1: expected a number, found 'x'"),
     "a percent sign": ({"score": ["0.1", "20%"]}, "s: entry 1: expected a number, found '20%'; percent signs are not read"),
     "wide integers": ({"score": [1, 2**60 + 1]}, "s: entry 0: the column 'score' has numbers that float64 would round"),

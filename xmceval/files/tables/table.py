@@ -78,6 +78,8 @@ class Column(NamedTuple):
         kind, array = pyarrow.types, self.array
         try:
             if isinstance(array, pyarrow.ExtensionArray):
+                if array.type.extension_name.startswith("pandas."):  # periods and intervals
+                    raise self.refuse_type("text or numbers")
                 array = array.storage
             if kind.is_dictionary(array.type):
                 if kind.is_string_view(array.type.value_type):

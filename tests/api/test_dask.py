@@ -94,7 +94,7 @@ def test_a_worker_that_is_killed_between_parts_changes_nothing(client, executor,
     assert killed
 
 
-def test_a_fault_has_the_words_of_one_process_and_nobody_tries_again(executor, tmp_path, monkeypatch):
+def test_a_fault_has_the_words_of_one_process_and_is_not_tried_again(executor, tmp_path, monkeypatch):
     lines = Path(A).read_text().splitlines()
     lines[300] = "1:nan"
     path, counted = tmp_path / "p.txt", tmp_path / "calls"

@@ -435,7 +435,7 @@ def test_ranges_that_overlap_are_refused(y_true, y_score, door):
             doors()[door](first, second)
     with pytest.raises(DataError, match="its index has 30, 31 and 32, which y_true lacks"):
         doors()[door](truth[5:30], scores[10:35])
-    doors()[door](truth[:20], scores[20:])  # a slice beside numbers that it does not have
+    doors()[door](truth[:20], scores[20:])  # a slice, given with numbers that it does not have
 
 
 def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, rng):

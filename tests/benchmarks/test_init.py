@@ -107,7 +107,7 @@ def test_files_are_found_in_the_usual_layouts(home, propose, systems_of):
     assert tomllib.loads(text)["datasets"]["two"]["truth"] == "data/two/Y.tst.npz"
     (home / "benchmark.toml").write_text(text)
     assert xmceval.benchmark(home / "benchmark.toml").count_cells()["scored"] == 4
-    for system in ("a", "b"):  # MODEL_SET beside the folders
+    for system in ("a", "b"):  # MODEL_SET next to the folders
         for name in N_ROWS:
             (home / "runs" / system / name / "scores.npz").rename(home / f"{system}_{name}.npz")
     assert systems_of(home) == {name: f"{name}_{{dataset}}.npz" for name in ("a", "b")}

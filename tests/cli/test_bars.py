@@ -156,7 +156,7 @@ def test_parts_in_turn_are_one_work_that_never_goes_back():
     assert measure_progress() is None
 
 
-def test_nothing_is_shown_where_nobody_looks(files, at_once, monkeypatch, capsys):
+def test_nothing_is_shown_without_a_terminal(files, at_once, monkeypatch, capsys):
     args = ["score", "truth.txt", "preds.txt", "-m", "P"]
     assert run(monkeypatch, *args, "-q") == ""
     with monkeypatch.context() as patch:

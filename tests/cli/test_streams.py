@@ -26,7 +26,7 @@ LINES = {
     "datasets": "datasets EURLex-4K",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files; an output
-# called | is a pipe that nobody reads.
+# called | is a pipe without a reader.
 RUN = """
 import json, os, sys
 import click, numpy, xmceval.cli.main
@@ -119,7 +119,7 @@ def test_closed_streams_of_a_shell():
 NO_ROOM = "Error: cannot write the output: No space left on device\n"
 SCORE = "score t.txt p.txt -m P -q"
 COMPARE = "compare t.txt p.txt q.txt -q -m P -k 1,3 --fail-if-worse "
-UNWRITTEN = [  # where the output goes: nobody reads |; then the exit code, and how the errors begin
+UNWRITTEN = [  # where the output goes: | has no reader; then the exit code, and how the errors begin
     *((line, "/dev/full", 1, NO_ROOM) for line in (SCORE, "convert t.txt -", "metrics", "--version")),
     *((line, "|", 0, "") for line in (SCORE, "--help", "--version", f"{COMPARE}P@1:14")),
     (f"{COMPARE}P@1", "|", 3, "breach: q is worse than p on P@1 by 13.60 "),
@@ -130,7 +130,7 @@ UNWRITTEN = [  # where the output goes: nobody reads |; then the exit code, and 
 @forks
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")
 @pytest.mark.usefixtures("files")
-def test_an_output_without_room_is_an_error_and_one_that_nobody_reads_is_none():
+def test_an_output_without_room_is_an_error_and_one_without_a_reader_is_none():
     codes = run_all([line, (), out, f"{number}.err"] for number, (line, out, *_) in enumerate(UNWRITTEN))
     for number, (code, (line, _, expected, begins)) in enumerate(zip(codes, UNWRITTEN, strict=True)):
         error = Path(f"{number}.err").read_text().replace(f"{COMPILING}\n", "")

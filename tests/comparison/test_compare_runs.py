@@ -133,7 +133,7 @@ def test_a_mean_of_ratios_is_that_of_the_table(decided):
 def test_randomization_of_means_of_runs_gives_about_what_t_gives(data, decided):
     y_true, runs = data
     for name, own, options, error in (
-        ("P@3", runs, {"k": 3, "metrics": "P"}, 0.1),  # few values, and so many ties
+        ("P@3", runs, {"k": 3, "metrics": "P"}, 0.1),  # few values, and therefore many ties
         ("precision_score", decided[1], {"metrics": "precision_score", "threshold": 0.0}, 0.03),
     ):
         systems, key = {"a": own[:2], "b": own[2:4]}, (name, "b", "a")

@@ -66,7 +66,7 @@ def test_differences_that_are_all_equal_show_no_spread(n, options):
     for name in ("P@1", "PSP@3", "nDCG@3", "precision_score"):
         found = comparison[name, "good", "bad"]
         assert (found.n_differing, found.low, found.high, found.effect, found.detectable) == (n, *(None,) * 4)
-        if n >= 6 and "randomization" in options.values():  # as always: of so many resamples
+        if n >= 6 and "randomization" in options.values():  # from resamples, as always
             assert found.p == pytest.approx(max(math.ldexp(2.0, -n), 1 / 101), abs=0.04)
         else:
             assert found.p == max(math.ldexp(2.0, -n), 5e-324)

@@ -1,6 +1,6 @@
 """Files of other programs are refused with their name, and with a line that makes a file which is read.
 
-Each line is run: of Python as an expression, of a shell as it is printed; the value is that of what the file says.
+Each line is run, Python as an expression and shell commands as printed; the value is that of the data in the file.
 """
 # ruff: noqa: E501 - a case is one line
 

@@ -1,4 +1,4 @@
-"""Truth and predictions in forms beside those of the guide, with an empty row, give the numbers of the plain one."""
+"""Truth and predictions in further forms than those of the guide, with an empty row, give the same values."""
 # ruff: noqa: E501 - a case is one line
 
 import gzip
@@ -113,7 +113,7 @@ TRUTHS = {
     "ids below three numbers": ("4 9 5\n" + join(ROWS, ","), {}),
     "ids with blanks": (join(ROWS, ", "), AS_FIVE),
     "ids with text": (join(ROWS, ",").replace("\n", "\tgirls\n"), AS_FIVE),
-    "ids beside other names": (join(ROWS, ","), WORDS),
+    "ids among other names": (join(ROWS, ","), WORDS),
     "fastText ids": (join(ROWS, " ", "__label__{}").replace("\n", " some text\n"), AS_FIVE),
     "fastText, labels last": (lines("some text " + " ".join(f"__label__{i}" for i in row) for row in ROWS), AS_FIVE),
     "fastText names within the text": (lines(" and ".join(["some", *(f"__label__{ONE_WORD[i]}" for i in row), "x"]) for row in ROWS), WORDS),

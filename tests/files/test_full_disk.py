@@ -21,7 +21,7 @@ SCORES = sp.random(300, 40, 0.5, "csr", random_state=2)
 
 @contextmanager
 def room(n_bytes):
-    """Let files have so many bytes at most; the system then writes a part of what is asked for, or refuses it."""
+    """Limit the size of files; the system then writes only a part, or refuses to write."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
     try:

@@ -32,7 +32,7 @@ budget = settings(
 WORDS_OF_LIBRARIES = re.compile(
     r"ArrowInvalid|[a-z]Error|cannot reshape|could not|magic|object has no|NoneType|Bad CRC"
 )
-LARGE = 1 << 22  # of what a damaged file of a few hundred bytes may make
+LARGE = 1 << 22  # bytes that reading a damaged file of a few hundred bytes may allocate
 
 
 @pytest.fixture(scope="module")

@@ -131,7 +131,7 @@ def check(text, kind, names=(), **options):
 @pytest.mark.parametrize("kind", START)
 @pytest.mark.parametrize("wrong", [0, 0.02, 1])
 def test_lines_are_read_as_by_python(kind, has_names, wrong):
-    # Every label has a name, so that numbers beside the names are labels too.
+    # Every label has a name, so that numbers among the names are labels too.
     names = [*NAMES, "6", "7", "8"] if has_names else []
     options = {"labels": write("n", "\n".join(names) + "\n")} if has_names else {}
     for seed in range(80 if wrong else 4):

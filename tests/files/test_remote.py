@@ -281,7 +281,7 @@ def test_conversions_are_written_to_stores(name, run, memory, local, files):
     assert memory.cat_file(f"/d/{name}") == before
     xmceval.convert(folder / "p.txt", address, kind="scores", force=True)
     assert memory.cat_file(f"/d/{name}") == before
-    assert [each for each in memory.find("/d") if "/q." in each] == [f"/d/{name}"], "and nothing beside it"
+    assert [each for each in memory.find("/d") if "/q." in each] == [f"/d/{name}"], "and nothing next to it"
 
 
 def test_files_are_put_on_web_servers(server, files, local):

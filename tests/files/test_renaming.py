@@ -109,7 +109,7 @@ FILTERS = {
     "tabs": lambda: write("f", "".join(f"{query}\t{query}\n" for query, _ in OWN)),
     "CSV": lambda: write("f", "query-id,corpus-id\n" + "".join(f"{query},{query}\n" for query, _ in OWN)),
     "a frame": lambda: pytest.importorskip("pandas").DataFrame(OWN, columns=["qid", "docno"]),
-    "documents that nobody mentions": lambda: [*OWN, (OWN[0][0], "none"), (OWN[1][0], "0"), (OWN[1][0], "0")],
+    "documents that are not mentioned": lambda: [*OWN, (OWN[0][0], "none"), (OWN[1][0], "0"), (OWN[1][0], "0")],
 }
 
 

@@ -124,7 +124,7 @@ def test_columns_that_say_which_is_meant_are_read(form):
     ranks = columns.assign(rank=columns.groupby("query_id").score.rank(ascending=False).astype(int))
     unknown = ranks.rename(columns={"score": "confidence"})
     for scores in (
-        PREDS.rename(columns={"noise": "weight"}),  # score beside it is the score
+        PREDS.rename(columns={"noise": "weight"}),  # the column score next to it is the score
         ranks.rename(columns={"score": "value"}),
         unknown,
         unknown.assign(confidence=-unknown.confidence),  # a distance

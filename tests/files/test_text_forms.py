@@ -98,7 +98,7 @@ def test_percent_signs_and_decimal_commas_are_refused_once(form):
     assert hint in message
 
 
-COMMAS = {  # predictions with decimal commas, whose best label is true in each row, beside commas that are none
+COMMAS = {  # predictions with decimal commas, whose best label is true in each row, and commas that are not decimal
     "pairs": "2 9\n5:0,44 7:0,31\n7:0,9\n",
     "omikuji": "5 0,44\t7 0,31\n7 0,9\n",
     "JSON lines": '{"data": [[5, "0,44"], [7, "0,31"]]}\n{"data": [[7, "0,9"]]}\n',
@@ -183,7 +183,7 @@ def test_true_and_predicted_labels_in_one_file_are_split(content):
     assert xmceval.score("truth.txt", "preds.txt", metrics="P", k=1)["P@1"] == 0.75
 
 
-AS_TEXT = {  # a matrix as text, or lists behind numbers, and what it is beside lists and tables of as many columns
+AS_TEXT = {  # a matrix as text, or lists behind numbers, and lists and tables with the same number of columns
     "0 and 1": ("1,0,1\n0,1,0\n", "looks like a matrix with a column per label, found '1,0,1'"),
     "numpy.savetxt": ("1.0e+00 0.0e+00\n0.0e+00 1.0e+00\n", "looks like a matrix with a column per label"),
     "decimals": ("0.9\t0.1\n0.2\t0.5\n", "looks like a matrix with a column per label"),

@@ -26,7 +26,7 @@ BOUNDS = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What a value depends on beside truth and scores."""
+    """What a value depends on in addition to truth and scores."""
 
     n_labels: int
     inverse: Any = None
@@ -39,7 +39,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Name:
-    """A metric's name taken apart: its options are words as they are written, the cutoff None where there is none."""
+    """A metric's name taken apart: its options as written, and the cutoff, None without one."""
 
     metric: str
     options: dict = field(default_factory=dict)
@@ -116,7 +116,7 @@ def rate(kind, average="micro"):
 
 
 def per_row(worth):
-    """Return the judge of a mean over rows of what their true and their decided labels are worth."""
+    """Return the judge of a mean over rows of a function of their true and their decided labels."""
 
     def judge(name, truth, scores, rules):
         sets, weights = sets_of(name, truth, scores, rules)

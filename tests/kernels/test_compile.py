@@ -49,7 +49,7 @@ def count_again(n_compiled):
     assert len(fresh.signatures) == 1
     assert sum(fresh._run.stats.cache_misses.values()) == n_compiled
     assert sum(fresh._run.stats.cache_hits.values()) == 1 - n_compiled
-    assert not list(Path(__file__).parent.rglob("*.nbi")), "saved beside the source"
+    assert not list(Path(__file__).parent.rglob("*.nbi")), "saved next to the source"
 
 
 def saved(home):
@@ -149,7 +149,7 @@ UNUSED = {  # what is wrong with the folder
 
 @on_posix
 @pytest.mark.parametrize("wrong", UNUSED)
-def test_a_folder_that_others_could_write_or_nobody_can_is_not_used(home, monkeypatch, wrong):
+def test_a_folder_that_is_not_writable_or_that_others_can_write_is_not_used(home, monkeypatch, wrong):
     count_again(1)
     [folder] = home.iterdir()
     with monkeypatch.context() as patch:
@@ -161,7 +161,7 @@ def test_a_folder_that_others_could_write_or_nobody_can_is_not_used(home, monkey
 
 
 def test_numba_chooses_no_folder_itself(monkeypatch, tmp_path):
-    """Where it cannot write, it falls back to one beside the source."""
+    """Where it cannot write, it falls back to a folder next to the source."""
     (tmp_path / "file").touch()
     monkeypatch.setattr(compiling, "find_folder", lambda: tmp_path / "file" / "gone")
     count_again(1)
@@ -399,7 +399,7 @@ for numba.config.CACHE_DIR in ("", "/", "/proc/caches"):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become nobody")
-def test_nobody_has_no_folder(project):
+def test_the_user_nobody_has_no_folder(project):
     assert run(project, NOBODY) == "None\n" * 3
 
 
@@ -443,7 +443,7 @@ def test_a_fork_while_another_thread_compiles_does_not_hang(project):
 
 @pytest.fixture
 def notes(monkeypatch):
-    """A note that nobody has seen, and where it appears."""
+    """A note that has not been shown yet, and where it appears."""
     shown = []
     monkeypatch.setattr(compiling, "_note", compiling._Note())
     compiling.show_notes(shown.append)

@@ -7,7 +7,7 @@ import pytest
 
 from xmceval.kernels.metrics.resampling import flip_signs, swap_systems
 
-# As plain Python, kernels have numpy's numbers, which warn of what is meant: words without their overflow.
+# In plain Python, kernels compute with numpy's numbers, which warn of intended overflows.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar")
 
 WORD = 2**64

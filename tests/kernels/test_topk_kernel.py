@@ -50,7 +50,7 @@ def expected(rows, depth):
 
 
 def kernels(depth):
-    """The kernels for rankings of so many labels."""
+    """The kernels for rankings of this number of labels."""
     return (ranking.top_k, ranking.top_many)[depth > ranking.SHALLOW :]
 
 
@@ -102,7 +102,7 @@ def test_rows_of_any_length_are_judged_alike_at_any_cutoff(rng, deepest, n_inver
         labels = rng.permutation(WIDTH)
         grades = rng.integers(1, 5, n) if graded else np.ones(n)
         truth.append(dict(zip(labels[:n].tolist(), grades.tolist(), strict=True)))
-        first = max(n - n_stored // 2, 0)  # about half of what is stored is true
+        first = max(n - n_stored // 2, 0)  # about half of the stored labels are true
         stored = labels[first : first + n_stored]
         scores.append(dict(zip(stored.tolist(), rng.permutation(n_stored).tolist(), strict=True)))
     inverse = (1.0 + rng.integers(0, n_inverse, WIDTH) / 7).tolist()

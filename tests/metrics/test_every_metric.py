@@ -1,4 +1,4 @@
-"""Every metric of the table beside the judge's own table: values with each option, defaults, cutoffs, directions."""
+"""Every metric of the table against the judge's own table: values with each option, defaults, cutoffs, directions."""
 
 from pathlib import Path
 

@@ -29,7 +29,7 @@ def check_values(case, cutoffs, empty_rows="zero", heads=tuple(HEADS)):
     check_judged(result, case.truth, predicted, case.inverse, empty_rows=empty_rows, least=len(heads))
 
 
-WEIGHTED = [  # beside the metrics of the judge
+WEIGHTED = [  # in addition to the metrics of the judge
     *("nDCG@all", "LRAP", "coverage_error", "AUC", "GAUC", "microR@n", "AP@all", "ERR(max=4)@1", "RBP@1", "MCC"),
     *(
         "macroBA@1",

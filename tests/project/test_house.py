@@ -32,7 +32,7 @@ def layer(module):
 
 
 def imports(module):
-    """Yield the full names of what a module imports, wherever in the file."""
+    """Yield the full names of the imports of a module, wherever they are in the file."""
     for node in ast.walk(TREES[module]):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)

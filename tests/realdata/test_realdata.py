@@ -308,7 +308,7 @@ def test_files_and_their_matrices_give_the_same_bits(folder, systems):
         assert by_array.estimates == by_file.estimates
 
 
-# Doubts: none of good models as they are, and one where their rows or labels are in other places
+# Doubts: none about good models, and one if their rows or labels are moved
 
 
 DOUBTED = {

@@ -47,7 +47,7 @@ def comparison():
 
 
 def texts_of_legends(figure):
-    """Return the texts of the legends of a figure, line after line, as they are read."""
+    """Return the texts of the legends of a figure, line by line, in reading order."""
     columns = [column for legend in figure.legends for column in legend._legend_handle_box.get_children()]
     lines = zip_longest(*([row.get_children()[1].get_text() for row in each.get_children()] for each in columns))
     return [text for line in lines for text in line if text]

@@ -1,4 +1,4 @@
-"""Cautions beside intervals: few rows, and one row that carries much of the variance."""
+"""Cautions about intervals: few rows, and one row that carries much of the variance."""
 
 import numpy as np
 import pytest

@@ -129,7 +129,7 @@ def test_values_that_may_be_above_1_have_the_interval_of_t():
 
 
 def at_most(hits, n, p):
-    """Return the probability of at most so many hits, in 60 digits."""
+    """Return the probability of at most this number of hits, to 60 digits."""
     with localcontext() as digits:
         digits.prec = 60
         p = Decimal(p.numerator) / Decimal(p.denominator)

@@ -1,4 +1,4 @@
-"""Whole outputs, as somebody read and approved them: a folder `approved` beside the tests has a file for each.
+"""Whole outputs that were read and approved: a folder `approved` next to the tests has a file for each.
 
 After a change of what is shown, ``XMCEVAL_APPROVE=1 pytest -k approved`` writes them anew: read what changed before
 it is committed.

@@ -17,7 +17,7 @@ def options_of(metric):
     """Return every combination of a metric's options, the defaults first.
 
     Without over=train, which needs training labels; over= goes with macro averages only. Metrics of counts have so many
-    that at most one differs from its default, beside average=macro where over= does.
+    that at most one differs from its default, in addition to average=macro where over= does.
     """
     defaults = {name: choices[0] for name, choices in metric.options.items()}
     every = [dict(zip(metric.options, chosen, strict=True)) for chosen in itertools.product(*metric.options.values())]

@@ -27,7 +27,7 @@ def fed(process, path, text):
         assert process.poll() is None
         try:
             return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # nobody reads it yet
+        except OSError:  # it has no reader yet
             return None
 
     pipe = wait_for(open_pipe)

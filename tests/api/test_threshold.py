@@ -106,7 +106,7 @@ LOGIT, PERCENT = np.array([[2.5, -3, 0.75], [-8, 4, 0]]), np.array([[90, 25, 0],
 SCALES = {  # threshold and scores, and how the doubt goes on; empty where the threshold may be meant
     "logits": (0.5, LOGIT, "are they logits? (hint: pass threshold=0 for logits, or "),
     "logits and another threshold": (0.75, LOGIT, "are they logits? (hint: pass threshold=1.0986 for logits, or "),
-    "high logits": (0.5, np.abs(LOGIT), "are they logits? (hint: pass threshold=0 for logits, or "),
+    "scores from 0": (0.5, np.abs(LOGIT), "are they on the same scale?"),
     "log probabilities": (0.5, np.minimum(LOGIT, 0.6), "are they logits? (hint: "),
     "percents": (
         0.5,

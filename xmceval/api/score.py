@@ -484,7 +484,7 @@ def finish_state(state: State) -> Result:
     warnings = *setup.warnings, *_check_state(state)
     setup = setup if width is setup.width else replace(setup, width=width)
     summary = finish_totals(totals, setup)
-    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns)))
+    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities)))
     changed = options.changed()
     if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
         changed.pop("metrics", None)  # the default ones of queries
@@ -552,9 +552,9 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     elif 0 < threshold < 1 and (greatest > BEYOND or MASKED < least < -BEYOND):
         seen = f"the threshold {threshold:g} is in 0..1, but the scores are from {least:.4g} to {greatest:.4g}"
         logit, percent = round(math.log(threshold / (1 - threshold)), 4), round(100 * threshold, 4)
-        if least < 0 or greatest <= LEAST_PERCENT:
+        if least < 0:
             other, kind, convert = logit, "logits", "convert the scores with scipy.special.expit"
-        elif greatest <= 100:
+        elif LEAST_PERCENT < greatest <= 100:
             other, kind, convert = percent, "percents", "divide the scores by 100"
         else:
             yield Doubt(f"{seen}: are they on the same scale?")

@@ -104,7 +104,7 @@ def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns],
     if row_files:
         raise UsageError(
             f"{listed(row_files)}: per-instance values are compared without TRUTH "
-            f"(hint: leave out {arguments['truth']})"
+            f"(hint: leave out {arguments['truth']}, or call it NAME.rows.npz if it has such values)"
         )
     files = [split_name(each)[1] for each in (arguments["truth"], *arguments["preds"])]
     local = [path for path in files if not is_address(path) and to_path(path).is_file()]

@@ -10,6 +10,7 @@ from typing import Any
 from xmceval.errors import UsageError, argument
 
 MOST_BINS = 1000
+USUAL = ("head", "torso", "tail")  # in order
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ def read_bin_spec(spec: Any) -> AskedBins:
     if repeated:
         raise UsageError(
             f"{argument('by_frequency')} names {repeated[0]!r} twice; expected a name of its own for each bin"
+        )
+    given = [word for word in words if word in USUAL]
+    if given != sorted(given, key=USUAL.index):
+        raise UsageError(
+            f"{argument('by_frequency')} names bins from the most frequent labels to the rarest, got {spec!r} "
+            f"(hint: pass {argument('by_frequency', ','.join(USUAL))})"
         )
     return AskedBins(tuple(words))
 

@@ -48,6 +48,11 @@ class Propensities:
         """The number of training rows for each code, int64 [n_codes]."""
         return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
+    @property
+    def n_positives(self) -> int:
+        """The number of positives in the training rows."""
+        return int(self.counts[self.codes].sum())
+
     @cached_property
     def table(self) -> tuple[Any, ...]:
         """The arrays for kernels: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""

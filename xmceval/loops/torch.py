@@ -71,7 +71,7 @@ class Metric(torchmetrics.Metric):
         **options: Any,
     ) -> None:
         super().__init__(**(dist_options or {}))
-        if n_rows is not None and n_rows < 1:
+        if n_rows is not None and not (isinstance(n_rows, int) and n_rows >= 1):
             raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
         self._n_rows, self._sep, self._n_seen = n_rows, sep, 0
         self._evaluator, self._is_persistent = Evaluator(n_labels=n_labels, **options), False
@@ -99,6 +99,11 @@ class Metric(torchmetrics.Metric):
             if distributed.is_available() and distributed.is_initialized():
                 n_own = len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))
             n_left = max(n_own - self._n_seen, 0)
+            if n_batch > n_left + 1:  # a sampler repeats at most one row in each process
+                raise DataError(
+                    f"preds: {self._n_seen + n_batch:,} rows, but n_rows={self._n_rows:,} leaves {n_own:,} to this "
+                    "process (hint: call reset() between epochs, or leave out n_rows)"
+                )
         if n_left < n_batch:
             preds = tuple(part[:n_left] for part in preds) if isinstance(preds, (tuple, list)) else preds[:n_left]
             target = target[:n_left]

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xmceval.errors import Doubt, argument, counted, listed
+from xmceval.errors import Doubt, argument, counted, listed, plural
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import ranks_all_labels
 from xmceval.scoring.summary import Counts, Summary, Value
 
 BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions are no misses
+FEW_LABELS = 100  # true labels: in small data their number may be equal by chance
 SHARES = 5  # equal ones, of a value: bounds over orders of ties that are wider than one of them are a doubt
 
 
-def find_cautions(summary: Summary, options: Options, nouns: Nouns = OF_LABELS) -> Iterator[str]:
+def find_cautions(
+    summary: Summary, options: Options, nouns: Nouns = OF_LABELS, propensities: Propensities = NO_PROPENSITIES
+) -> Iterator[str]:
     """Yield the doubts and facts about the numbers of a system under the options of its scoring."""
     counts, figures = summary.counts, summary.figures
     yield from _describe_scores(counts, figures, nouns, has_label_ties=options.ties == "label")
     yield from _describe_short_rows(counts, figures, nouns, options.empty_rows)
     if counts.n_true == 0:
         yield Doubt(f"no {nouns.row} has a {nouns.true_label}: is this the right truth file?")
+    if (
+        counts.n_true >= FEW_LABELS
+        and propensities.from_training
+        and (propensities.n, propensities.n_positives) == (counts.n_instances, counts.n_true)
+    ):
+        yield Doubt(
+            f"{propensities.source} has exactly as many {plural(nouns.row)} and {nouns.true_label}s as the truth: is "
+            "it a copy? Values with the propensities of the test set are not comparable with published ones"
+        )
     least, greatest = counts.grades
     graded = [figure.name for figure in figures if greatest > 1 and figure.measure.metric.takes_grades]
     if graded:

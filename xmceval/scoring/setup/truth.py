@@ -113,6 +113,9 @@ def check_systems(systems: object) -> None:
         raise UsageError(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
         )
+    unnamed = next((name for name in systems if not isinstance(name, str)), None)
+    if unnamed is not None:
+        raise UsageError(f"systems: names must be text, got {unnamed!r} (hint: pass {{{str(unnamed)!r}: ...}})")
     if is_by_query(systems) and not any(map(is_by_query, systems.values())):
         raise UsageError(
             "systems must be a dict of scores by name, got a run {query: {document: score}} "

@@ -214,10 +214,8 @@ def test_rows_leave_a_device_block_by_block(truth, scores, monkeypatch):
 def test_a_device_that_is_gone_is_an_error_of_the_input(truth, scores):
     with pytest.raises(DataError) as error:
         estimates(truth, OnDevice(scores, is_gone=True))
-    assert str(error.value) == (
-        "y_score: cannot be copied from its device (cudaErrorDevicesUnavailable: the device is gone) "
-        "(hint: pass it as an array of numpy)"
-    )
+    assert str(error.value) == "y_score: cannot be copied from its device (hint: pass it as an array of numpy)"
+    assert str(error.value.__cause__).startswith("cudaErrorDevicesUnavailable: the device is gone\n")
 
 
 @pytest.mark.parametrize("width", [N_LABELS, N_LABELS + 4])

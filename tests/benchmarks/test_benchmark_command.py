@@ -115,6 +115,10 @@ def test_a_required_value_that_is_missing_is_not_decided(folder, run):
     (folder / "one" / "b.npz").unlink()
     code, _, said = run("-q", "--require", "P@1>=5")
     assert (code, said) == (1, "Error: one: P@1: not decided, because b has no value of it\n")
+    elsewhere = FILE.replace('b = "{dataset}/b.npz"', 'b = { paths = { two = "two/b.npz" } }')
+    assert elsewhere != FILE
+    (folder / "benchmark.toml").write_text(elsewhere)
+    assert run("-q", "--require", "P@1>=5")[::2] == (0, "")
 
 
 WRONG = [

@@ -156,3 +156,14 @@ def test_a_state_of_queries_is_merged_in_their_words_and_not_with_one_of_labels(
     metrics = ("-m", "nDCG@10,AP,RR@10,R@100", "--n-labels", "200")
     assert run("score", truth, scores, *metrics, "--save-state", "t.npz")[0] == 0
     assert run("merge", "q.npz", "t.npz")[2] == "Error: q.npz and t.npz differ in rows: queries and instances\n"
+
+
+@pytest.mark.parametrize("form", ["npz", "csv"])
+def test_saved_values_of_queries_are_compared_in_their_words_and_unit(run, files, form):
+    for run_file in files[1:]:
+        name = run_file.partition(".")[0]
+        assert run("score", files[0], run_file, "-q", "--save-rows", f"{name}.rows.{form}")[0] == 0
+    asked = "compare", f"best.rows.{form}", f"worse.rows.{form}", "-q", "--fail-if-worse"
+    code, out, _ = run(*asked, "nDCG@10:0.6")
+    assert (code, "0.6667" in out) == (0, True)
+    assert "differences of nDCG@10 are from 0 to 1" in run(*asked, "nDCG@10:20")[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.benchmarks.config import read_config, suggest
-from xmceval.benchmarks.plan import DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
+from xmceval.benchmarks.plan import NO_PATH, DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.result import Benchmark, DatasetOutcome, shared_nouns
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.gates import check_decidable, judge_datasets
@@ -170,9 +170,13 @@ def run_plan(
 def _judge_values(
     gates: Sequence[Gate], dataset: DatasetOutcome, plan: BenchmarkPlan, layout: Layout
 ) -> Iterator[GateOutcome]:
-    """Judge the values of the systems with predictions on a data set; without a value the outcome is undecided."""
+    """Judge the values of the systems on a data set; those without a value are undecided.
+
+    Systems whose paths are of other data sets only are not judged.
+    """
     systems = {} if dataset.comparison is None else dataset.comparison.systems
-    for gate, system in itertools.product(gates, plan.tested):
+    judged_systems = [system for system in plan.tested if dataset.missing.get(system) != NO_PATH]
+    for gate, system in itertools.product(gates, judged_systems):
         judged = judge_values([gate], systems[system], layout) if system in systems else ()
         by_measure = {outcome.measure: outcome for outcome in judged}
         for measure in find_measures(gate.metric, plan.measures):

@@ -21,6 +21,8 @@ from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import Options, Spec, specs
 from xmceval.scoring.setup.truth import are_runs, has_queries, with_query_metrics
 
+NO_PATH = "no path is given"  # why a system has no predictions for a data set that its paths leave out
+
 
 @dataclass(frozen=True)
 class DatasetPlan:
@@ -208,7 +210,7 @@ def _read_system(
 def _find_predictions(config: Config, name: str, value: Any, folder: str) -> Any:
     """Return the predictions of a system on a data set, as `xmceval.compare` takes them."""
     if value is None:
-        raise DataError("no path is given")
+        raise DataError(NO_PATH)
     if isinstance(value, (list, tuple)) and are_runs(value) and (config.path is None or all(map(is_path, value))):
         return [_find_predictions(config, name, run, folder) for run in value]
     if is_path(value):

@@ -28,6 +28,7 @@ from xmceval.version import ROWS_SCHEMA
 
 ENDINGS = (".npz", ".csv")
 FIRST_COLUMNS = ("row", "system", "weight")  # of a CSV file, before the metrics
+QUERY = "query"  # the first column where rows are queries
 IDEAL = "ideal of "  # prefix of columns with the denominators of ratios of sums
 N_ROWS = "n_rows"  # the last column: the number of rows, in the last line only
 
@@ -72,7 +73,8 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
     ideals = [IDEAL + name for name, has in zip(table.metrics, table.has_ideal, strict=True) if has]
     text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*FIRST_COLUMNS, *table.metrics, *ideals, N_ROWS])
+    first = QUERY if table.meta.get("has_queries") else FIRST_COLUMNS[0]
+    writer.writerow([first, *FIRST_COLUMNS[1:], *table.metrics, *ideals, N_ROWS])
     n_left = len(table.rows) * len(table.systems)
     for row, weight, of_row in zip(table.rows, table.weights.tolist(), table.values, strict=True):
         for system, fractions in zip(table.systems, of_row.tolist(), strict=True):
@@ -129,12 +131,14 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
 
 
 def _read_csv(path: Path, content: bytes) -> RowTable:
-    """Read a CSV with a column ``row`` and one per metric; other columns and any order are allowed."""
+    """Read a CSV with a column ``row`` or ``query`` and one per metric; other columns and any order are allowed."""
     text = content.decode("utf-8", errors="surrogateescape")
     try:
         head, *lines = [line for line in csv.reader(io.StringIO(text)) if line] or [[]]
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV; expected per-instance values") from error
+    has_queries = QUERY in head and "row" not in head
+    head = ["row" if has_queries and name == QUERY else name for name in head]
     names = [name for name in head if name not in {*FIRST_COLUMNS, N_ROWS} and not name.startswith(IDEAL)]
     if "row" not in head or not names:
         raise DataError(
@@ -165,7 +169,9 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
     if (weights != weights[:, :1]).any():
         raise DataError(f"{path}: expected one weight per row, the same for all systems")
     has_ideal = tuple(IDEAL + name in head for name in names)
-    return RowTable(str(path), systems, _find_metrics(path, names), rows, values, weights[:, :1].ravel(), has_ideal)
+    meta = {"has_queries": True} if has_queries else {}
+    metrics, weights = _find_metrics(path, names), weights[:, :1].ravel()
+    return RowTable(str(path), systems, metrics, rows, values, weights, has_ideal, meta)
 
 
 def _parse_numbers(path: Path, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -211,7 +217,8 @@ def _join_shards(name: str, shards: Sequence[RowTable]) -> RowTable:
     is_by_shard = len(set(rows)) < len(rows)
     if is_by_shard:
         rows = tuple(f"{number}:{row}" for number, shard in enumerate(shards, 1) for row in shard.rows)
-    meta: dict[str, Any] = {key: first.meta[key] for key in ("rules", "propensities") if key in first.meta}
+    kept = ("rules", "propensities", "has_queries")
+    meta: dict[str, Any] = {key: first.meta[key] for key in kept if key in first.meta}
     if all("truth" in shard.meta for shard in shards):
         meta["truth"] = json.dumps([shard.meta["truth"] for shard in shards])
     return RowTable(

@@ -213,6 +213,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
+def describe_type(value: object) -> str:
+    """Return the name of the type of a value, with its article: ``an int``."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def plural(noun: str) -> str:
     """Return the plural of a noun: ``rows``, ``queries``."""
     return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"

@@ -56,7 +56,7 @@ def test_a_data_set_that_fails_ends_with_exit_code_1_after_all_others_are_printe
     code, table, said = run("--fail-if-worse", "P@1")
     assert [line.split()[-2:] for line in table.splitlines() if line.startswith("b ")] == [["error", "error"]]
     summary, breach, *errors = said.splitlines()
-    assert summary.startswith("2 cells scored · 2 error · ")
+    assert summary.startswith("2 cells scored · 2 errors · ")
     assert breach.startswith("breach: one: b is worse than a on P@1 by ")
     assert (code, errors) == (
         1,

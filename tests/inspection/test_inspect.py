@@ -459,7 +459,7 @@ def test_an_unknown_kind_is_refused(made):
 
 @pytest.mark.parametrize("call", [xmceval.inspect, xmceval.read])
 def test_what_is_no_path_is_refused(call):
-    with pytest.raises(xmceval.UsageError, match="expected the path of a file, got a int"):
+    with pytest.raises(xmceval.UsageError, match="expected the path of a file, got an int"):
         call(5)
 
 

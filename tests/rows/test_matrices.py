@@ -405,7 +405,7 @@ BOTH = {  # of truth, and of scores
     "one dimension": (lambda m: m[0], "got shape (9,)", "expected a matrix [n_rows, n_labels]"),
     "a sparse array of one dimension": (lambda m: sparse_row(m[0]), "got 1 dimension", "expected a matrix"),
     "three dimensions": (lambda m: m[None], "got shape (1, 12, 9)", "expected a matrix"),
-    "a scalar": (lambda _: 1, "got shape ()", "expected a matrix"),
+    "a scalar": (lambda _: 1, "got an int", "expected a matrix"),
     "complex numbers": (lambda m: m.astype(complex), "dtype complex128", "expected numbers"),
     "sparse complex numbers": (lambda m: sp.csr_matrix(m.astype(complex)), "dtype complex128", "expected numbers"),
     "objects": (lambda m: m.astype(object), "dtype object", "expected numbers"),

@@ -88,8 +88,9 @@ def command(file: str, form: str, **arguments: Any) -> None:
             save(outcome.plot(), path, force=arguments["force"])
         if not quiet:
             n = outcome.count_cells()
-            others = [f"{n[status]:,} {status}" for status in ("error", "missing", "published") if n[status]]
-            facts = [f"{counted(n['scored'], 'cell')} scored", *others, f"{time.monotonic() - began:.1f} s"]
+            failed = [counted(n["error"], "error")] if n["error"] else []
+            others = [f"{n[status]:,} {status}" for status in ("missing", "published") if n[status]]
+            facts = [f"{counted(n['scored'], 'cell')} scored", *failed, *others, f"{time.monotonic() - began:.1f} s"]
             say(" · ".join(facts))
 
 

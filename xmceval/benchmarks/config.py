@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from xmceval.errors import DataError, XmcevalError
+from xmceval.errors import DataError, XmcevalError, describe_type
 from xmceval.files.io.addresses import redacted, shown
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
@@ -116,7 +116,7 @@ def show(value: Any) -> str:
         return "a table"
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value) if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
+    return repr(value) if isinstance(value, (int, float, str)) else describe_type(value)
 
 
 def read_config(source: str | Path | Mapping[str, Any]) -> Config:

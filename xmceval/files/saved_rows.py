@@ -142,7 +142,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
     names = [name for name in head if name not in {*FIRST_COLUMNS, N_ROWS} and not name.startswith(IDEAL)]
     if "row" not in head or not names:
         raise DataError(
-            f"{path}: expected per-instance values, npz or CSV with the column row and one per metric "
+            f"{path}: expected per-instance values, npz or CSV with the column row or query and one per metric "
             f"(hint: write them with {argument('save_rows')})"
         )
     for number, line in enumerate(lines, 2):
@@ -170,8 +170,8 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         raise DataError(f"{path}: expected one weight per row, the same for all systems")
     has_ideal = tuple(IDEAL + name in head for name in names)
     meta = {"has_queries": True} if has_queries else {}
-    metrics, weights = _find_metrics(path, names), weights[:, :1].ravel()
-    return RowTable(str(path), systems, metrics, rows, values, weights, has_ideal, meta)
+    metrics = _find_metrics(path, names)
+    return RowTable(str(path), systems, metrics, rows, values, weights[:, :1].ravel(), has_ideal, meta)
 
 
 def _parse_numbers(path: Path, texts: Sequence[str]) -> NDArray[np.float64]:

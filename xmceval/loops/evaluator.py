@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
-from xmceval.errors import DataError, Fault, UsageError, counted, listed, warn
+from xmceval.errors import DataError, Fault, UsageError, counted, describe_type, listed, warn
 from xmceval.files.io.write import write_output
 from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
@@ -452,7 +452,7 @@ class Evaluator:
             `other` is this Evaluator itself.
         """
         if not isinstance(other, Evaluator) or other is self:
-            what = "itself" if other is self else f"a {type(other).__name__}"
+            what = "itself" if other is self else describe_type(other)
             raise UsageError(f"an Evaluator is merged with another one, not with {what}")
         first, second = sorted((self, other), key=id)  # a fixed order, to avoid deadlocks
         with first._lock, second._lock:

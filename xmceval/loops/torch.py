@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from xmceval.errors import DataError, UsageError, XmcevalError, counted, missing_module, split_hint
+from xmceval.errors import DataError, UsageError, XmcevalError, counted, describe_type, missing_module, split_hint
 
 try:
     import torch
@@ -152,7 +152,7 @@ class Metric(torchmetrics.Metric):
     def merge_state(self, incoming_state: Any) -> None:
         """Add the rows of another such metric."""
         if not isinstance(incoming_state, Metric):
-            raise UsageError(f"a Metric is merged with another one, not with a {type(incoming_state).__name__}")
+            raise UsageError(f"a Metric is merged with another one, not with {describe_type(incoming_state)}")
         self._evaluator.merge(incoming_state._evaluator)
         self._computed = None  # torchmetrics keeps what it computed before
 

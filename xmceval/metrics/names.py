@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.errors import UsageError, listed, names_flags
+from xmceval.errors import UsageError, describe_type, listed, names_flags
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import Metric, format_number
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
@@ -164,12 +164,12 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
     if isinstance(names, dict) or not isinstance(names, (str, Metric, Iterable)):
         hint = f" (hint: metrics={_names_of(names)})" if isinstance(names, dict) and names else ""
-        raise UsageError(f"metrics must be names such as 'P@5', got a {type(names).__name__}{hint}")
+        raise UsageError(f"metrics must be names such as 'P@5', got {describe_type(names)}{hint}")
     texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
     for text in texts:
         if not isinstance(text, str):
             hint = f" (hint: pass its name, {text.name!r})" if isinstance(text, Metric) else ""
-            raise UsageError(f"metrics must be names, got a {type(text).__name__}{hint}")
+            raise UsageError(f"metrics must be names, got {describe_type(text)}{hint}")
     return list(_parse_names(texts, cutoffs))
 
 

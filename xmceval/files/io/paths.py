@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, argument, names_flags
+from xmceval.errors import UsageError, argument, describe_type, names_flags
 from xmceval.files.io.addresses import redacted, shown, split_query
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.shards import Shards, parts_of
@@ -111,7 +111,7 @@ def to_path(name: str | os.PathLike[str]) -> Path:
     if isinstance(name, RemotePath):
         return name
     if not isinstance(name, (str, os.PathLike)):
-        raise UsageError(f"expected the path of a file, got a {type(name).__name__}")
+        raise UsageError(f"expected the path of a file, got {describe_type(name)}")
     return Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, describe_type
 from xmceval.files.tables.columns import explain_names, find_roles
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.matrices.frames import is_frame, rows_of
@@ -42,7 +42,7 @@ def find_table(value: Any, name: str) -> Table | None:
         return memory_table(value, name, _indexed(value, name))
     for attribute, other, hint in _HINTS:
         if hasattr(value, attribute) and hasattr(value, other):
-            raise DataError(f"{name}: is a {type(value).__name__}, which is not read (hint: pass {hint.format(name)})")
+            raise DataError(f"{name}: is {describe_type(value)}, which is not read (hint: pass {hint.format(name)})")
     return None
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, missing_package, names_flags
+from xmceval.errors import DataError, counted, describe_type, missing_package, names_flags
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Places, explain_decimal
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes, stored_at
@@ -496,7 +496,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
 
 def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     """Return an object that exports an Arrow stream as a table; an array of lists has the column ``labels``."""
-    pyarrow = _import_pyarrow(f"{name}: is a {type(value).__name__}; reading it")
+    pyarrow = _import_pyarrow(f"{name}: is {describe_type(value)}; reading it")
     form, is_series = FORMATS["frame"], hasattr(value, "iloc") and not is_frame(value)
     names = Counter(map(str, value.columns) if is_frame(value) else ())
     if names and (most := names.most_common(1)[0])[1] > 1:
@@ -514,7 +514,7 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
             if not has_lists(array.type):
                 to_list = "to_list" if hasattr(value, "to_list") else "to_pylist"
                 raise DataError(
-                    f"{name}: is a {type(value).__name__} of {array.type}; expected lists of labels (hint: of one "
+                    f"{name}: is {describe_type(value)} of {array.type}; expected lists of labels (hint: of one "
                     f"label id per row pass [{{label}} for label in {name}.{to_list}()])"
                 ) from None
             reader = pyarrow.table({"labels": array}).to_reader()

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, describe_type
 from xmceval.rows.block import AnyArray, Int64, Rows, Selected
 from xmceval.rows.matrices.storage import BFloat16Matrix, as_plain, check_dtype, comparable
 from xmceval.rows.readings import LOOKED_AT, explain_text
@@ -83,7 +83,8 @@ def as_values(values: Any, name: str) -> Any:
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
         if taken.shape[2:] == (2,):
             hint = f" (hint: of a label and its score in each pass ({name}[..., 0].astype(int), {name}[..., 1]))"
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {taken.shape}{hint}")
+        got = f"shape {taken.shape}" if taken.shape else describe_type(values)
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {got}{hint}")
     if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
         raise DataError(f"{name}: {hint}")
     check_dtype(taken.dtype, name)
@@ -262,7 +263,7 @@ def _from_device(values: Any, name: str, expected: str = "a matrix", hint: str =
         raise DataError(f"{name}: expected {expected}, got rows of different lengths{hint}") from error
     except (TypeError, RuntimeError) as error:
         raise DataError(
-            f"{name}: a {type(values).__name__} cannot be read as an array (hint: pass an array of numpy)"
+            f"{name}: {describe_type(values)} cannot be read as an array (hint: pass an array of numpy)"
         ) from error
 
 

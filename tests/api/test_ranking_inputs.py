@@ -133,6 +133,17 @@ def test_a_truth_without_documents_has_no_names_to_doubt():
     assert result.doubts == ("no query has a relevant document: is this the right truth file?",)
 
 
+def test_a_table_without_judgments_has_no_names_to_compare(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = tmp_path / "empty.csv"
+    table.write_text("query_id,doc_id,grade\n")
+    result = xmceval.score(table, RUN, metrics="P", k=1)
+    assert result["P@1"] == 0
+    assert f"y_score: ignored 2 queries not in {table}, such as 'q1', 'q2' (4 documents)" in result.warnings
+    with pytest.raises(DataError, match=r"has 2 queries that .* lacks"):
+        xmceval.score(table, RUN, missing="error")
+
+
 def test_a_query_that_retrieves_nothing_counts_as_0():
     assert xmceval.score(QRELS, {**RUN, "q2": {}}, metrics="P", k=2)["P@2"] == 0.25
 

@@ -197,6 +197,7 @@ def changed(value, path, new):
         ("plain", "tally.counts", [-60, -1, 2**62]),
         ("plain", "tally.whole", [-60, 2**63 - 1]),
         ("plain", "tally.grades", [np.nan, -1, 1e300]),
+        ("decisions", "tally.scores", [np.nan, np.inf, 1e300]),
         ("plain", "0.sums", [-1, 2**62]),
         ("plain", "0.left_out", [-1, 31]),
         ("plain", "0.true", [-1, 99]),

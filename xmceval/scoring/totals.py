@@ -185,7 +185,7 @@ def _check_grades(name: str, grades: Float64) -> None:
 def _check_scores(name: str, scores: Float64) -> None:
     least, greatest = scores.tolist()
     if not least <= greatest and (least, greatest) != (np.inf, -np.inf):
-        raise ValueError(f"{name} from {least} to {greatest}")
+        raise DataError(f"{name} from {least} to {greatest}")
 
 
 class Tally(Part):

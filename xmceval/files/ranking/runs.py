@@ -198,7 +198,7 @@ def _compare_queries(
             f"{source}: has {counted(len(unjudged), 'query')} that {judgments.name} lacks, {name_queries(unjudged)} "
             f"(hint: pass {ways} to ignore such queries)"
         )
-    if unjudged and len(lacking) == len(judgments.queries):
+    if unjudged and lacking and len(lacking) == len(judgments.queries):
         yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
     if unjudged:
         rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"

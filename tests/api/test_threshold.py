@@ -160,6 +160,20 @@ def test_the_values_seen_are_named_and_are_those_of_all_rows_in_batches_states_a
     assert comparison.doubts == (f"a: {doubt}",)
 
 
+@pytest.mark.parametrize("duplicates", ["error", "max"])
+def test_the_places_of_labels_without_scores_are_on_no_scale(run, duplicates):
+    true, best = [[0, 2], [1], [3, 4]], [[2, 4, 0], [3, 1], [4]]
+    options = {"metrics": "f1_score", "n_labels": 5, "threshold": 0.5, "duplicates": duplicates}
+    evaluator = xmceval.Evaluator(**options)
+    evaluator.update(true, best)
+    for result in (xmceval.score(true, best, **options), evaluator.result()):
+        assert (result["f1_score"], result.doubts) == (8 / 11, ())
+    write("t.txt", "3 5\n0:1 2:1\n1:1\n3:1 4:1\n")
+    write("p.txt", "2 4 0\n3 1\n4\n")
+    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "--threshold", "0.5", "-q", "--strict")
+    assert (code, err) == (0, "")
+
+
 def test_the_command_names_the_option(run):
     write("t.txt", "2 3\n0:1\n1:1\n")
     write("p.txt", "2 3\n0:90 1:25\n0:12.5 1:50 2:75\n")

@@ -26,7 +26,7 @@ from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import MatrixSource, check_narrow, hint_at_lists, open_pair
 from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_labels, first_named
-from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
@@ -312,7 +312,8 @@ class Evaluator:
             weighted = setup
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=base.n_rows)
-        spare, system = totals.spare(), OpenedSystem(scores, weighted)
+        are_lists = isinstance(stored := unrepaired(scores), MatrixSource) and stored.is_ranked
+        spare, system = totals.spare(), OpenedSystem(scores, weighted, are_lists=are_lists)
         if not self._add_block(truth, system, spare):
             blocks_of, others_of = self._in_batch(truth, scores)
             steps = Lockstep(blocks_of, [others_of], most_rows=self._most_rows)

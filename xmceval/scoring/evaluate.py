@@ -254,7 +254,9 @@ def _make_batch(
     if block.first_row < LEAST_IDS:
         refuse_id_label(truth, scores, other)
     ranking = rank(scores, program.deepest + 1, scratch)
-    batch = Batch(setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold)
+    batch = Batch(
+        setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold, system.are_lists
+    )
     return batch, whole
 
 

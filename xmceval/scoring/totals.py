@@ -198,7 +198,7 @@ class Tally(Part):
     `whole` is an int64 array [8], as `Whole` has it.
 
     `grades` is a float64 array [2]: the least and the greatest grade of the truth; infinity and -infinity without any.
-    `scores` is the same of the scores, where a threshold is compared with them.
+    `scores` is the same of the scores, where a threshold is compared with them, but not of labels without scores.
     """
 
     fields = MappingProxyType(
@@ -231,7 +231,7 @@ class Tally(Part):
         if not (isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0):
             grades = _range_of(truth)
         self["grades"] = _widen(self["grades"], grades)
-        if batch.setup.options.threshold is not None:
+        if batch.setup.options.threshold is not None and not batch.are_lists:
             self["scores"] = _widen(self["scores"], _range_of(batch.scores))
 
     @property

@@ -778,3 +778,8 @@ def test_libraries_are_imported_for_what_they_read_alone(expected):
     write("t.txt", "1 2\n0:1\n")
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", IMPORTS], capture_output=True, text=True, check=True)
     assert run.stdout.split() == [str(expected[False]["P@1"]), "True", "False"]
+
+
+def test_a_frame_in_another_byte_order_is_refused_as_such():
+    frame = pd.DataFrame({"a": [0.5, 0.25], "b": [0.25, 0.5]}).astype(">f8")
+    assert message_of([{0}, {1}], frame, n_labels=2) == "y_score: its column 'a' has numbers in another byte order"

@@ -316,8 +316,11 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
     except (MemoryError, pyarrow.ArrowMemoryError):
         raise DataError(f"{name}: a part of this table does not fit into memory") from None
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
-        column = re.search("Conversion failed for column (.*) with type", " ".join(map(str, error.args)))
-        if column is not None:
+        said = " ".join(map(str, error.args))
+        column = re.search("Conversion failed for column (.*) with type", said)
+        if column is not None and "Byte-swapped" in said:
+            problem = f"its column {column[1]!r} has numbers in another byte order"
+        elif column is not None:
             problem = f"its column {column[1]!r} has values that are not all numbers, text, or lists of one of these"
         elif form.name == "frame":
             problem = "cannot be read as a table"

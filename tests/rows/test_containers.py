@@ -290,7 +290,11 @@ FOREIGN = {  # what numpy, scipy, pandas, pyarrow or PyTorch would otherwise say
         "sample_weight: expected an array, got rows of different lengths$",
     ),
     "an array as cutoff": (lambda t: xmceval.score(t, t, metrics="P", k=t), "k must be a whole number of at least 1"),
-    "nothing to merge": (lambda _: xmceval.merge(3), "states must be a list of paths or Evaluators, got int"),
+    "a result to merge": (
+        lambda _: xmceval.merge(xmceval.score(np.eye(2), np.eye(2), k=1, metrics="P")),
+        "states must be a list of paths or Evaluators, got a Result",
+    ),
+    "nothing to merge": (lambda _: xmceval.merge(3), "states must be a list of paths or Evaluators, got an int"),
     "columns of an index": (
         lambda t: xmceval.score(t, t, metrics="P", k=1, sample_weight=pd.DataFrame(t, index=["x"] * len(t))),
         "sample_weight: found the columns 0, 1, 2, 3, 4; expected",

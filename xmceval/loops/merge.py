@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.score import finish_state
-from xmceval.errors import DataError, Doubt, UsageError, argument, listed, warn
+from xmceval.errors import DataError, Doubt, UsageError, argument, describe_type, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import check_output, write_output
 from xmceval.files.shards import check_files, find_shards, natural_key
@@ -81,8 +81,8 @@ def merge(
     if isinstance(found, (str, Path, Evaluator)):
         hint = " (hint: pass a list, or a pattern such as '*.state.npz')"
         raise UsageError(f"states must be a list of paths or Evaluators, got only one{hint}")
-    if not isinstance(found, (Iterable, Shards)):
-        raise UsageError(f"states must be a list of paths or Evaluators, got {type(found).__name__}")
+    if isinstance(found, Mapping) or not isinstance(found, (Iterable, Shards)):  # a Result is a mapping
+        raise UsageError(f"states must be a list of paths or Evaluators, got {describe_type(found)}")
     result = merge_states(
         list(parts_of(found) if isinstance(found, Shards) else found), name=name, save_state=save_state, force=force
     )

@@ -22,8 +22,9 @@ settings.load_profile("xmceval")
 
 @pytest.fixture(autouse=True)
 def in_empty_folder(tmp_path, monkeypatch):
-    """Every test runs in an empty folder of its own."""
+    """Every test runs in an empty folder of its own, and its output is not as wide as some terminal."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # which runners of tests set
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive
 from numba import config
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, save_npz
 from support.judged import check_judged
 from support.strategies import to_rows
 
@@ -259,3 +259,20 @@ def test_equal_propensities_have_one_digest_whatever_they_come_from():
     values = xmceval.inverse_propensity(counts, n=20)
     assert from_values(values, "values").digest == from_values(values.copy(), "others").digest
     assert from_values(values[::-1], "values").digest != from_values(values, "values").digest
+
+
+def test_a_copy_of_the_truth_as_training_labels_is_doubted(rng):
+    truth = (rng.random((60, 12)) < 0.3).astype(float)
+    scores, question = rng.random(truth.shape), "is it a copy?"
+    for train, is_doubted in (
+        (truth.copy(), True),
+        (truth[1:], False),
+        (np.minimum(truth + np.eye(60, 12), 1), False),
+    ):
+        result = xmceval.score(truth, scores, metrics="PSP", k=1, train=train)
+        assert any(question in doubt for doubt in result.doubts) == is_doubted
+    few = xmceval.score(truth[:20], scores[:20], metrics="PSP", k=1, train=truth[:20].copy())
+    assert not any(question in doubt for doubt in few.doubts)  # where numbers may agree by chance
+    save_npz("t.npz", csr_matrix(truth))
+    doubts = xmceval.score("t.npz", scores, metrics="PSP", k=1, train="t.npz").doubts
+    assert doubts == ("the training labels are t.npz itself: not comparable with published values",)

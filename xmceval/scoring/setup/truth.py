@@ -18,6 +18,7 @@ from xmceval.files.sidecars.values import names_beside_ids, read_names
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import (
+    ITSELF,
     NO_PROPENSITIES,
     Propensities,
     constants,
@@ -348,14 +349,11 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     if is_truth and train is None:
         warnings.append(
             Doubt(
-                f"propensities are estimated from {source.name} itself: not comparable with published values "
-                f"(hint: pass {argument('train', kind='FILE')})"
+                f"propensities are estimated from {source.name} {ITSELF} (hint: pass {argument('train', kind='FILE')})"
             )
         )
     elif is_truth and truth is not None:
-        warnings.append(
-            Doubt(f"the training labels are {truth.source.name} itself: not comparable with published values")
-        )
+        warnings.append(Doubt(f"the training labels are {truth.source.name} {ITSELF}"))
     are_training = train is not None or truth is None
     counts = count_labels(source, width=width, threads=options.threads, may_merge=True, are_training=are_training)
     if train is not None:

@@ -28,7 +28,8 @@ def find_cautions(
     if (
         counts.n_true >= FEW_LABELS
         and propensities.from_training
-        and (propensities.n, propensities.n_positives) == (counts.n_instances, counts.n_true)
+        and propensities.n == counts.n_instances
+        and propensities.n_positives == counts.n_true
     ):
         yield Doubt(
             f"{propensities.source} has exactly as many {plural(nouns.row)} and {nouns.true_label}s as the truth: is "

@@ -10,7 +10,7 @@ from operator import itemgetter
 from string import ascii_lowercase
 
 from xmceval.errors import averaged, counted, listed, plural
-from xmceval.labels.propensity import Propensities
+from xmceval.labels.propensity import ITSELF, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
@@ -163,7 +163,7 @@ def describe_propensities(model: Propensities) -> str:
     """Describe the constants and the source of propensities."""
     if model.n is None:
         return f"inverse propensities from {model.source}"
-    warning = " itself: not comparable with published values" if model.from_truth else ""
+    warning = f" {ITSELF}" if model.from_truth else ""
     return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 
 

@@ -349,8 +349,11 @@ def inspect(
         truth = _find_truth(inspections)
         training = None if train is None else Training.of(train, names, max_line=max_line, threads=threads)
         options = {"filter": filter, "n_labels": n_labels, "labels": labels, "max_line": max_line, "threads": threads}
-        compared = [file for file in inspections if truth and file is not truth and not _is_training(file)]
-        pairs = [inspect_pair(truth, file, training, **options) for file in compared if truth]
+        pairs = [
+            inspect_pair(truth, file, training, **options)
+            for file in inspections
+            if truth and file is not truth and not _is_training(file)
+        ]
         return InspectionReport(tuple(inspections), tuple(pairs), states)
 
 

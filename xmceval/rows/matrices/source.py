@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +140,8 @@ class MatrixSource:
     @property
     def n_bytes(self) -> int:
         """The size in bytes of a matrix in memory."""
-        stored: Any = self.stored
-        arrays = [getattr(stored, part.name) for part in fields(stored)]
-        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays if hasattr(array, "shape"))
+        arrays = self.stored.arrays() if isinstance(self.stored, Matrix) else {}
+        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays.values())
 
     def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
         """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""

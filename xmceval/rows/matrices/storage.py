@@ -104,14 +104,18 @@ class Matrix(ABC):
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
 
+    def arrays(self) -> dict[str, Any]:
+        """Return its arrays by their names."""
+        this: Any = self
+        parts = {part.name: getattr(this, part.name) for part in fields(this)}
+        return {name: array for name, array in parts.items() if hasattr(array, "shape")}
+
     def taken(self, rows: slice | Int64) -> Matrix:
         """Return some rows, in the order given; a slice shares memory if possible."""
         this: Any = self
-        parts = {part.name: getattr(this, part.name) for part in fields(this)}
-        arrays = {name: array for name, array in parts.items() if hasattr(array, "shape")}
         are_in_row = isinstance(rows, slice)
         matrix: Matrix = replace(
-            this, **{name: array[rows] if are_in_row else array[:][rows] for name, array in arrays.items()}
+            this, **{name: array[rows] if are_in_row else array[:][rows] for name, array in self.arrays().items()}
         )
         return matrix
 

@@ -291,11 +291,8 @@ def as_scores(
         return MatrixSource(
             name, len(labels), None, padded, reading=RANKED, is_ranked=True, may_be_scores=may_be_scores
         )
-    reading, dense = (
-        f"dense array of {storage.name_of(values.dtype)}, a score for each label",
-        Dense(values, are_scores=True),
-    )
-    n_rows, width = values.shape
+    reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
+    dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
     return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
 
 

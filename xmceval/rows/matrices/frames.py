@@ -93,12 +93,13 @@ def find_id_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
         doubtful = list[IdColumn]()
         for column in numbers:  # of which predictions with fractions elsewhere share most values
             ours = set(_column(truth, column.place).tolist())
-            for system, other in zip(systems, heads, strict=True):
-                if other is not None and _least_rows(other, column.place) == FEW_ROWS:
-                    others = _find_column(system, column)
-                    if others is not None and 2 * len(ours.intersection(others.tolist())) > len(ours):
-                        doubtful.append(column)
-                        break
+            columns = (
+                _find_column(system, column)
+                for system, other in zip(systems, heads, strict=True)
+                if other is not None and _least_rows(other, column.place) == FEW_ROWS
+            )
+            if any(2 * len(ours.intersection(others.tolist())) > len(ours) for others in columns if others is not None):
+                doubtful.append(column)
         found, lone = ([each for each in columns if readings.is_text(head[:, each.place])] for columns in (found, lone))
     if len(found) + len(doubtful) == head.shape[1]:  # no labels are left
         return ()

@@ -206,8 +206,10 @@ def test_a_package_that_is_missing_is_named(module, package, monkeypatch):
 
 
 def test_wrong_numbers_of_rows_are_refused():
-    with pytest.raises(xmceval.UsageError, match="n_rows must be a whole number of at least 1, got 0"):
-        Metric(**OPTIONS, n_rows=0)
+    for n_rows in (0, "5", 1.5):
+        with pytest.raises(xmceval.UsageError, match=f"n_rows must be a whole number of at least 1, got {n_rows!r}"):
+            Metric(**OPTIONS, n_rows=n_rows)
+    assert Metric(**OPTIONS, n_rows=np.int64(4))
 
 
 def test_flat_has_the_bins_and_refuses_names_that_are_the_same():

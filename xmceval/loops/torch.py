@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from numbers import Integral
 from typing import Any
 
 from xmceval.errors import DataError, UsageError, XmcevalError, counted, describe_type, missing_module, split_hint
@@ -71,7 +72,7 @@ class Metric(torchmetrics.Metric):
         **options: Any,
     ) -> None:
         super().__init__(**(dist_options or {}))
-        if n_rows is not None and not (isinstance(n_rows, int) and n_rows >= 1):
+        if n_rows is not None and not (isinstance(n_rows, Integral) and n_rows >= 1):
             raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
         self._n_rows, self._sep, self._n_seen = n_rows, sep, 0
         self._evaluator, self._is_persistent = Evaluator(n_labels=n_labels, **options), False

@@ -18,7 +18,7 @@ from xmceval.files.io.streams import check_unchanged
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.kernels.metrics.topk import PREDICTIONS
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
-from xmceval.labels.propensity import ITSELF, NO_PROPENSITIES
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.cautions import find_cautions
 from xmceval.report.result import Result, Results
 from xmceval.rows.filters import FilterReport
@@ -484,8 +484,7 @@ def finish_state(state: State) -> Result:
     warnings = *setup.warnings, *_check_state(state)
     setup = setup if width is setup.width else replace(setup, width=width)
     summary = finish_totals(totals, setup)
-    propensities = NO_PROPENSITIES if any(ITSELF in warning for warning in warnings) else setup.propensities
-    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns, propensities)))
+    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities)))
     changed = options.changed()
     if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
         changed.pop("metrics", None)  # the default ones of queries

@@ -18,7 +18,7 @@ from xmceval.rows.matrices.storage import check_dtype
 from xmceval.rows.matrices.tensors import as_array
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
-ITSELF = "itself: not comparable with published values"  # follows the truth from which propensities were estimated
+ITSELF = "itself: not comparable with published values"  # ends what is said of propensities of the truth
 LARGEST = 2.0**40  # limit for 1/p
 LONG_TABLE = 1 << 16  # counts; if the largest exceeds this, a table has only counts that occur
 

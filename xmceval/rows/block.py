@@ -87,12 +87,12 @@ class Scratch:
         made: Held = held[1]
         return made
 
-    def rows(self, n_rows: int, n_entries: int) -> Rows:
-        """Return arrays for a number of rows and entries."""
+    def rows(self, n_rows: int, n_entries: int, prefix: str = "") -> Rows:
+        """Return arrays for a number of rows and entries; `prefix` is of their names."""
         return Rows(
-            self.array("indptr", n_rows + 1, np.int64),
-            self.array("indices", n_entries, np.int64),
-            self.array("values", n_entries, np.float64),
+            self.array(f"{prefix}indptr", n_rows + 1, np.int64),
+            self.array(f"{prefix}indices", n_entries, np.int64),
+            self.array(f"{prefix}values", n_entries, np.float64),
         )
 
 

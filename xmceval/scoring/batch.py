@@ -186,12 +186,7 @@ def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch, name: str)
     """Copy the rows selected by `kept`, bool [n_rows]."""
     lengths = np.diff(rows.indptr)
     entries = np.repeat(kept, lengths)
-    n_entries = int(np.count_nonzero(entries))
-    copy = Rows(
-        scratch.array(f"{name} indptr", int(np.count_nonzero(kept)) + 1, np.int64),
-        scratch.array(f"{name} indices", n_entries, np.int64),
-        scratch.array(f"{name} values", n_entries, np.float64),
-    )
+    copy = scratch.rows(int(np.count_nonzero(kept)), int(np.count_nonzero(entries)), f"{name} ")
     copy.indptr[0] = 0
     np.cumsum(lengths[kept], out=copy.indptr[1:])
     copy.indices[:] = rows.indices[: entries.size][entries]

@@ -32,7 +32,15 @@ from xmceval.rows.matrices.frames import (
     split_ids,
     to_numbers,
 )
-from xmceval.rows.matrices.source import MatrixSource, as_scores, as_truth, check_pair, check_triples, count_columns
+from xmceval.rows.matrices.source import (
+    MatrixSource,
+    as_scores,
+    as_truth,
+    check_pair,
+    check_triples,
+    count_columns,
+    is_sparse,
+)
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.progress import in_turn
@@ -296,18 +304,17 @@ def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     """
     if isinstance(truth, (str, Path, Shards)):
         return (), None
-    is_sparse = hasattr(truth, "tocsr")
-    is_long = not is_sparse and is_frame(truth) and has_known_columns(truth)
-    arrays = [system for system in systems if isinstance(system, np.ndarray)]
-    may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # decided when they are read
-    may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
     ids = known
-    if not is_sparse:
+    if not is_sparse(truth):
+        is_long = is_frame(truth) and has_known_columns(truth)
+        arrays = [system for system in systems if isinstance(system, np.ndarray)]
+        may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # decided when they are read
+        may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
         ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
-    for system in () if is_sparse else systems:
-        refuse_mixed(truth, system)
-        if is_long or isinstance(truth, (list, tuple)):
-            refuse_lone_ids(system, "y_true")
+        for system in systems:
+            refuse_mixed(truth, system)
+            if is_long or isinstance(truth, (list, tuple)):
+                refuse_lone_ids(system, "y_true")
     widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
     return ids, widths.pop() if len(widths) == 1 else None
 
@@ -432,7 +439,7 @@ def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
 
 def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     """Return the numbers of a matrix in memory, and its rows and labels, named by data frames."""
-    if hasattr(matrix, "tocsr") or isinstance(matrix, np.ndarray):
+    if is_sparse(matrix) or isinstance(matrix, np.ndarray):
         return matrix, Axis(name, "row"), Axis(name, "label")
     rows = rows_of(matrix, name)
     if is_frame(matrix):  # missing numbers become NaN

@@ -201,9 +201,8 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
                 return f"{values}{sample}: {question.format(place)}"
     if not are_many:
         return ""
-    most = (
-        np.unique(best, return_counts=True)[1].max() * rows.labels.size / rows.n_rows
-    )  # upper bound on hits by chance
+    n_alike = np.unique(best, return_counts=True)[1].max()
+    most = n_alike * rows.labels.size / rows.n_rows  # upper bound on hits by chance
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without the slower tests
         return ""
     chance, deeper = (_Chance.of(rows, predicted) for predicted in (best, second))

@@ -193,9 +193,14 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
     moves = []
     for result in results:
         furthest: dict[str, tuple[float, str]] = {}  # by cutoff, with bounds that differ as printed
-        for figure, (low, high, size) in zip(result.figures, layout.tie_bounds(result.figures), strict=True):
-            measure, of = figure.measure, f" of {result.name}" if len(results) > 1 else ""
-            if size > furthest.setdefault(measure.cutoff, (0.0, ""))[0]:
+        of = f" of {result.name}" if len(results) > 1 else ""
+        for measure, estimate in ((figure.measure, figure.estimate) for figure in result.figures):
+            largest, _ = furthest.setdefault(measure.cutoff, (0.0, ""))
+            if estimate.tie_low is None or estimate.tie_high is None:
+                continue
+            size = estimate.tie_high - estimate.tie_low
+            low, high = layout.format(measure, estimate.tie_low), layout.format(measure, estimate.tie_high)
+            if size > largest and low != high:
                 furthest[measure.cutoff] = size, f"{measure.name}{of} {low}..{high}"
         moves += [(size, text) for size, text in furthest.values() if text]
     widest = sorted(moves, key=lambda move: -move[0])[:MOST_MOVES]

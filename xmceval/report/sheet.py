@@ -126,17 +126,6 @@ class Layout:
             cells.append((Cell(self.format(measure, value), interval), ceiling))
         return cells
 
-    def tie_bounds(self, figures: Iterable[Value]) -> list[tuple[str, str, float]]:
-        """Return how far ties could move each value: the bounds as text, and their distance; 0 if they look alike."""
-        moves = []
-        for measure, estimate in ((figure.measure, figure.estimate) for figure in figures):
-            if estimate.tie_low is None or estimate.tie_high is None:
-                moves.append(("", "", 0.0))
-                continue
-            low, high = self.format(measure, estimate.tie_low), self.format(measure, estimate.tie_high)
-            moves.append((low, high, estimate.tie_high - estimate.tie_low if low != high else 0.0))
-        return moves
-
     def share(self, value: float) -> str:
         """Format a share in percent or as a fraction."""
         if self.is_in_percent:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch
 from xmceval.rows.ids import RowIds
-
-if TYPE_CHECKING:
-    from xmceval.files.text.words import Words
 
 Int32 = NDArray[np.int32]
 UNPACKERS = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}

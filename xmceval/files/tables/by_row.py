@@ -385,7 +385,8 @@ def id_columns(table: Table, columns: Columns) -> list[str]:
     """Return the columns that could hold row ids: whole numbers or text, whatever their name."""
     from pyarrow import types
 
-    names = [name for name in columns.others if name not in index_columns(table) and plain(name) not in UNUSED - INDEX]
+    index = index_columns(table)
+    names = [name for name in columns.others if name not in index and plain(name) not in UNUSED - INDEX]
     kinds = types.is_integer, types.is_floating, types.is_decimal
     types_of = {name: table.schema.field(name).type for name in names}
     return [name for name in names if table.is_text(name) or any(is_kind(types_of[name]) for is_kind in kinds)]

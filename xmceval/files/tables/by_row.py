@@ -108,17 +108,17 @@ def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _f
         indptr = np.searchsorted(rows, np.arange(done, stop + 1, dtype=rows.dtype))
         return Csr(indptr, labels, values, are_scores)
 
-    for lines, part in read():
-        rows, labels, values = _join([*rest, part])
+    for lines, (rows, labels, values) in read():
         last = int(lines.max())
         cut = int(np.searchsorted(rows, last))
         if last > done:
-            yield piece(rows[:cut], labels[:cut], values[:cut], last)
-            done = last
-        rest = [(rows[cut:], labels[cut:], values[cut:])]
-        if rows.size - cut > LONGEST_ROW:
+            yield piece(*_join([*rest, (rows[:cut], labels[:cut], values[:cut])]), last)
+            rest, done = [], last
+        rest.append((rows[cut:], labels[cut:], values[cut:]))
+        n_rest = sum(part[0].size for part in rest)
+        if n_rest > LONGEST_ROW:
             raise DataError(f"{name} row {last}: has more than {counted(LONGEST_ROW, 'entry')}")
-        refuse_repeats(f"{name} row {last}", rows.size - cut, int(part[1].max(initial=0)) + 1, "label")
+        refuse_repeats(f"{name} row {last}", n_rest, int(labels.max(initial=0)) + 1, "label")
     yield piece(*_join(rest), n_rows)
 
 

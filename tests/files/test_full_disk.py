@@ -1,15 +1,15 @@
 """A disk without room: every output is refused by its name, and leaves nothing behind."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import scipy.sparse as sp
+from support.processes import room
 
 import xmceval
 from xmceval import DataError, UsageError
 
-resource = pytest.importorskip("resource", reason="limits the size of files")
+pytest.importorskip("resource", reason="limits the size of files")
 
 # numpy before 2.2 leaves its archive open where a write fails
 pytestmark = pytest.mark.filterwarnings(
@@ -17,17 +17,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 TRUTH = sp.random(300, 40, 0.1, "csr", random_state=1).astype(bool).astype(float)
 SCORES = sp.random(300, 40, 0.5, "csr", random_state=2)
-
-
-@contextmanager
-def room(n_bytes):
-    """Limit the size of files; the system then writes only a part, or refuses to write."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def evaluator(path):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from support.processes import room
 
 from xmceval.kernels import compile as compiling
 from xmceval.kernels.compile import Kernel, find_folder
@@ -240,13 +241,8 @@ def test_a_failed_save_costs_nothing(home, monkeypatch, number):
 @on_posix
 @pytest.mark.parametrize("size", [0, 3000])
 def test_a_full_disk_costs_nothing(home, size):
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
+    with room(size):
         count_again(1)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     count_again(1)
     count_again(0)
 

@@ -36,3 +36,16 @@ def fed(process, path, text):
         yield
     finally:
         os.close(pipe)
+
+
+@contextmanager
+def room(n_bytes):
+    """Limit the size of files; the system then writes only a part, or refuses to write."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import config
 from scipy.sparse import csr_matrix
+from support.strategies import random_problem
 
 import xmceval
 from xmceval import METRICS, UsageError
@@ -17,18 +18,10 @@ CLOSE = {"rel": 1e-12, "abs": 1e-12}
 AVERAGES, ZEROS = (METRICS["f1_score"].options[name] for name in ("average", "zero"))
 
 
-def random_problem(rng, n_labels=40):
-    """Return truth and scores with every degenerate row and label."""
-    truth = (rng.random((N_ROWS, n_labels)) < rng.random(n_labels) * 0.2).astype(int)
-    scores = np.round(rng.normal(size=truth.shape) + truth, 1) * (rng.random(truth.shape) < 0.5)
-    truth[:, 0], truth[:, 1], scores[:, 2], truth[:5], scores[3:8] = 0, 1, 0, 0, 0
-    return truth, scores
-
-
 @pytest.mark.parametrize("zero", ZEROS)
 @pytest.mark.parametrize("average", AVERAGES)
 def test_decisions_are_scikit_learns(rng, average, zero):
-    truth, scores = random_problem(rng)
+    truth, scores = random_problem(rng, N_ROWS)
     decided = (scores >= 0.5).astype(int)
     division = {"average": average, "zero_division": np.nan if zero == "skip" else float(zero)}
     expected = {
@@ -45,7 +38,7 @@ def test_decisions_are_scikit_learns(rng, average, zero):
 
 
 def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
-    truth, scores = random_problem(rng)
+    truth, scores = random_problem(rng, N_ROWS)
     decided = (scores >= 0.5).astype(int)
     flat = truth.ravel(), decided.ravel()
     (tn, fp), (fn, tp) = sk.multilabel_confusion_matrix(truth, decided).sum(axis=0)
@@ -73,7 +66,7 @@ def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
 
 
 def test_sample_weights_are_scikit_learns(rng):
-    truth, scores = random_problem(rng)
+    truth, scores = random_problem(rng, N_ROWS)
     decided, weights = (scores >= 0.5).astype(int), rng.random(len(truth)) + 0.01
     names = {f"f1_score(average={average})": average for average in AVERAGES}
     result = xmceval.score(truth, csr_matrix(scores), metrics=list(names), threshold=0.5, sample_weight=weights)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from support.pieces import read_in_pieces
+from support.strategies import random_problem
 
 import xmceval
 from xmceval import METRICS, DataError, UsageError
@@ -280,10 +281,7 @@ def test_weights_beyond_the_room_of_counters_are_refused():
 
 def random_rows(rng, spread=1):
     """Return truth and scores of 60 rows as CSR, of labels that are multiples of `spread`."""
-    truth = (rng.random((60, 40)) < rng.random(40) * 0.2).astype(int)
-    scores = np.round(rng.normal(size=truth.shape) + truth, 1) * (rng.random(truth.shape) < 0.5)
-    truth[:, 0], truth[:, 1], scores[:, 2], truth[:5], scores[3:8] = 0, 1, 0, 0, 0
-    pair = sp.csr_matrix(truth), sp.csr_matrix(scores)
+    pair = map(sp.csr_matrix, random_problem(rng, 60))
     return [sp.csr_matrix((each.data, each.indices * spread, each.indptr), shape=(60, 40 * spread)) for each in pair]
 
 

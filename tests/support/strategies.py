@@ -71,6 +71,14 @@ def random_weights(seed: int, n_rows: int = 40) -> list[float]:
     return np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], n_rows).tolist()
 
 
+def random_problem(rng: np.random.Generator, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return truth and scores of 40 labels with every degenerate row and label."""
+    truth = (rng.random((n_rows, 40)) < rng.random(40) * 0.2).astype(int)
+    scores = np.round(rng.normal(size=truth.shape) + truth, 1) * (rng.random(truth.shape) < 0.5)
+    truth[:, 0], truth[:, 1], scores[:, 2], truth[:5], scores[3:8] = 0, 1, 0, 0, 0
+    return truth, scores
+
+
 def score_rows(n_labels: int, ties: bool) -> st.SearchStrategy[dict[int, float]]:
     """Return rows of scores: coarse ones tie, fine ones seldom do."""
     if ties:

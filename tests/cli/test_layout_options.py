@@ -7,13 +7,9 @@ import json
 import pytest
 from support.approved import check
 
+pytestmark = pytest.mark.usefixtures("in_sample")
 FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")
 ASKED = (*FILES, "-m", "P,nDCG", "-k", "1,5")
-
-
-@pytest.fixture(autouse=True)
-def narrow(monkeypatch, in_sample):
-    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture

@@ -256,16 +256,12 @@ QUANTUM = Fraction(1, 1 << 60)
 MANY = 60 if config.DISABLE_JIT else 2000
 
 
-def empty(n_outputs=1):
-    return np.zeros((n_outputs, MOMENTS, WORDS), np.int64)
-
-
 def none_kept(values):
     return np.full_like(no_extremes(values.shape[1]), np.inf)
 
 
-def added(values, weights=(), sums=None):
-    sums = empty(values.shape[1]) if sums is None else sums
+def added(values, weights=()):
+    sums = np.zeros((values.shape[1], MOMENTS, WORDS), np.int64)
     weights = read_only(np.array(weights, dtype=np.float64))
     assert add_values(values, weights, sums, none_kept(values)) == -1
     return sums

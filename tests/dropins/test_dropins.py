@@ -75,13 +75,11 @@ def check(name, y_true, y_other, forms=("dense",), **options):
                 assert type(ours) is float, case
 
 
-def made(seed, n_rows, n_labels, *, negative=True, density=0.3):
+def made(seed, n_rows, n_labels):
     """An indicator and scores with ties, zeros, negative values, and rows and columns of one kind."""
     rng = np.random.default_rng(seed)
-    truth = (rng.random((n_rows, n_labels)) < density).astype(int)
+    truth = (rng.random((n_rows, n_labels)) < 0.3).astype(int)
     scores = np.round(rng.normal(size=(n_rows, n_labels)), 1) * (rng.random((n_rows, n_labels)) < 0.6)
-    if not negative:
-        scores = np.abs(scores)
     for row, value in zip(range(0, n_rows, 7), itertools.cycle((0, 1)), strict=False):
         truth[row] = value
     scores[1::11] = 0

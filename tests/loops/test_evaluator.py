@@ -26,10 +26,9 @@ def make(seed, n_rows):
     return truth.astype(np.float32), scores
 
 
-def update_all(evaluator, matrices, ends, weights=None):
+def update_all(evaluator, matrices, ends):
     for start, stop in itertools.pairwise(ends):
-        rest = () if weights is None else (weights[start:stop],)
-        evaluator.update(*(matrix[start:stop] for matrix in matrices), *rest)
+        evaluator.update(*(matrix[start:stop] for matrix in matrices))
     return evaluator
 
 

@@ -29,9 +29,9 @@ def save_states(n_shards=3, numbered=True, **options):
     return names
 
 
-def refused(states, message, kind=DataError, **options):
-    with pytest.raises(kind) as error:
-        xmceval.merge(states, **options)
+def refused(states, message):
+    with pytest.raises(DataError) as error:
+        xmceval.merge(states)
     assert message in str(error.value)
 
 

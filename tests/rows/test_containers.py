@@ -37,9 +37,9 @@ def precision(request):
     return CALLS[request.param]
 
 
-def masked(values, *, row=1):
+def masked(values):
     mask = np.zeros(np.shape(values), dtype=bool)
-    mask[row] = True
+    mask[1] = True
     return np.ma.array(values, mask=mask)
 
 

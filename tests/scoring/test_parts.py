@@ -285,15 +285,15 @@ def random_rows(rng, spread=1):
     return [sp.csr_matrix((each.data, each.indices * spread, each.indptr), shape=(60, 40 * spread)) for each in pair]
 
 
-def counted(truth, scores, weights=None, cutoffs=(1, 3)):
-    """Count rows given as CSR, the first labels ranked as they stand."""
-    counters = LabelCounters(UNKNOWN, len(cutoffs), weighted=weights is not None)
+def counted(truth, scores, weights=None):
+    """Count rows given as CSR, the first labels ranked as they stand, at the cutoffs 1 and 3."""
+    counters = LabelCounters(UNKNOWN, 2, weighted=weights is not None)
     depth, n_ranked = 40, np.diff(scores.indptr).astype(np.int64)
     ranked = np.zeros((truth.shape[0], depth), dtype=np.int64)
     for row, n in enumerate(n_ranked):
         ranked[row, :n] = scores.indices[scores.indptr[row] :][:n]
     true = Rows(truth.indptr.astype(np.int64), truth.indices.astype(np.int64), truth.data.astype(float))
-    counters.add_ranked(true, ranked, n_ranked, np.array(cutoffs), NO_WEIGHTS if weights is None else weights)
+    counters.add_ranked(true, ranked, n_ranked, np.array([1, 3]), NO_WEIGHTS if weights is None else weights)
     return counters
 
 

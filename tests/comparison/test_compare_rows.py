@@ -162,6 +162,72 @@ def test_what_is_doubtful_about_files_of_rows_is_warned_of(save):
     assert "predictions per instance" not in str(found)  # what a CSV does not know is not shown as zero
 
 
+def write_rows(path, columns):
+    """Write values by row as another tool would; None is an empty cell."""
+    lines = [",".join(columns), *(",".join(map(str, line)) for line in zip(*columns.values(), strict=True))]
+    Path(path).write_text("\n".join(lines).replace("None", "") + "\n")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot check that the instances")
+@pytest.mark.parametrize("empty", ["None", "nan"])
+def test_a_value_that_one_system_lacks_is_a_row_that_it_lacks(empty, rng):
+    """By metric: AP lacks in one row of b, P@1 in another of a; the same as lines that only these metrics lack."""
+    names, old, new = [f"q{i}" for i in range(12)], rng.random((2, 12)), rng.random((2, 12))
+    new[0, 4] = old[1, 7] = np.nan
+    for path, (ap, p1) in (("a.rows.csv", old), ("b.rows.csv", new)):
+        columns = {"query": names, "AP": ap, "P@1": p1}
+        write_rows(path, {k: [empty if v != v else v for v in of] for k, of in columns.items()})
+    message = (
+        "a.rows.csv: has no value of P@1 in 1 row of 12, such as 'q7' .*missing='zero'.*\n?.*"
+        "b.rows.csv: has no value of AP@all in 1 row of 12, such as 'q4'"
+    )
+    with pytest.raises(DataError, match=message):
+        xmceval.compare_rows(["a.rows.csv", "b.rows.csv"])
+    for missing in ("zero", "drop"):
+        found = xmceval.compare_rows(["a.rows.csv", "b.rows.csv"], missing=missing)
+        for number, metric in enumerate(("AP", "P@1")):
+            pairs = np.stack([old[number], new[number]])
+            is_whole = ~np.isnan(pairs).any(axis=0)
+            pairs = np.nan_to_num(pairs) if missing == "zero" else pairs[:, is_whole]
+            difference = found[metric, "b", "a"]
+            assert difference.n == pairs.shape[1]
+            assert difference.difference == pytest.approx(np.diff(pairs, axis=0).mean(), abs=1e-12)
+            assert found["a"][metric] == pytest.approx(pairs[0].mean(), abs=1e-12)
+        assert any("has no value of AP@all in 1 row of 12" in line for line in found.facts)
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot check that the instances")
+@pytest.mark.parametrize("missing", ["error", "zero", "drop"])
+def test_rows_that_no_system_has_a_value_in_are_lacking_in_none(missing):
+    write_rows("a.csv", {"row": range(4), "P@1": [1, None, 0, 1]})
+    write_rows("b.csv", {"row": range(4), "P@1": [0, None, 1, 1]})
+    found = xmceval.compare_rows(["a.csv", "b.csv"], missing=missing)["P@1", "b", "a"]
+    assert (found.n, found.difference) == (3, 0)
+
+
+def test_means_over_different_rows_are_reported_where_predictions_decide_the_rows(made, save):
+    truth, scores, _ = made
+    name = "precision_score(average=samples,zero=skip)"
+    fewer = {"a": scores["a"], "b": np.where(scores["b"] > 0.9, scores["b"], -np.inf)}
+    options = {"metrics": [name, "P@1"], "threshold": 0.4}
+    together = xmceval.compare(truth, fewer, **options, save_rows="both.rows.npz")
+    n_one_sided = int(np.sum((fewer["a"] >= 0.4).any(axis=1) != (fewer["b"] >= 0.4).any(axis=1)))
+    fact = f"{name} counts {n_one_sided} instances with a value in only one of a and b"
+    assert n_one_sided > 1
+    for found in (together, xmceval.compare_rows(["both.rows.npz"])):
+        assert fact in found.facts
+        assert found.differences == together.differences
+
+
+@pytest.mark.parametrize("key", ["row", "query"])
+def test_a_row_named_all_is_doubted(key):
+    for path in ("a.csv", "b.csv"):
+        write_rows(path, {key: ["q1", "q2", "all"], "map": [0.25, 0.75, 0.5]})
+    with pytest.warns(XmcevalWarning, match=r"a.csv: has a row 'all', which in trec_eval's output is the mean"):
+        xmceval.compare_rows(["a.csv", "b.csv"])
+
+
 def test_values_of_rows_under_another_name_have_a_hint(made, save):
     message = r"^a.npz: has per-instance values that save_rows wrote; .*hint: .* are compared with compare_rows"
     with pytest.raises(DataError, match=message):

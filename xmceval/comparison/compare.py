@@ -212,8 +212,8 @@ def compare_rows(
     against, test, adjust, adjust_over, resamples, seed : optional
         As in `compare`.
     missing : {"error", "zero", "drop"}
-        Whether a row, identified by id or number, that only some of the files have is an error, counts 0 for
-        the systems that lack it, or is left out.
+        Whether a row, identified by id or number, that only some of the files have, or a value that is NaN in
+        only some systems, is an error, counts 0 for the systems that lack it, or is left out.
     threads : int, optional
         Default: one per processor.
 
@@ -327,43 +327,59 @@ def _has_dropped(table: RowTable) -> bool:
 
 
 def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list[str]]:
-    """Join tables by their rows according to `missing`, and return warnings about rows that a table lacks.
+    """Join tables by their rows according to `missing`, and return warnings about rows that a system lacks.
 
-    A row missing from a table has numerator 0 there, and the denominators of the first system that has it.
+    A table lacks a row without a line there, and a system a value that others have, unless predictions decide which
+    rows have one. Such a value has numerator 0, and the denominator of the first system that has it.
     """
-    rows_of = [set(table.rows) for table in tables]
-    in_any = dict.fromkeys(row for table in tables for row in table.rows)
+    rows = list(dict.fromkeys(row for table in tables for row in table.rows))
+    places = {row: place for place, row in enumerate(rows)}
+    metrics = tables[0].metrics
+    owner = np.repeat(np.arange(len(tables)), [len(table.systems) for table in tables])  # table of each system
+    values = np.full((len(rows), owner.size, len(metrics), 2), np.nan)
+    has_row = np.zeros((len(rows), len(tables)), dtype=bool)
+    weights = np.full(len(rows), np.nan)
+    for number, table in enumerate(tables):
+        at = np.array([places[row] for row in table.rows])
+        systems = np.flatnonzero(owner == number)
+        values[at[:, None], systems] = table.values[:, :, [table.metrics.index(name) for name in metrics]]
+        has_row[at, number] = True
+        if (~np.isnan(weights[at]) & (weights[at] != table.weights)).any():
+            raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
+        weights[at] = table.weights
+    counts = ~np.isnan(values[..., 0])
+    lacks = ~counts & counts.any(axis=1, keepdims=True)
+    may_skip = np.array([restore_measure(name).skips_rows for name in metrics])
+    lacks &= ~(has_row[:, owner, None] & may_skip)
     lines = []
-    for table, rows_of_table in zip(tables, rows_of, strict=True):
-        lacking = [row for row in in_any if row not in rows_of_table]
-        if lacking:
-            examples = listed(map(repr, lacking[:MOST_NAMED]))
-            lines.append(f"{table.name}: lacks {counted(len(lacking), 'row')} of {len(in_any):,}, such as {examples}")
+    for number, table in enumerate(tables):
+        gaps = lacks[:, owner == number].any(axis=1) & has_row[:, number, None]  # [n_rows, n_metrics]
+        without = [name for name, has_gaps in zip(metrics, gaps.any(axis=0), strict=True) if has_gaps]
+        kinds = {"lacks": ~has_row[:, number], f"has no value of {listed(without)} in": gaps.any(axis=1)}
+        for verb, is_lacking in kinds.items():
+            lacking = [rows[place] for place in np.flatnonzero(is_lacking)]
+            if lacking:
+                examples = listed(map(repr, lacking[:MOST_NAMED]))
+                lines.append(
+                    f"{table.name}: {verb} {counted(len(lacking), 'row')} of {len(rows):,}, such as {examples}"
+                )
     if lines and missing == "error":
         ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
         raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
-    rows = [row for row in in_any if missing != "drop" or all(row in other for other in rows_of)]
-    if not rows:
+    if missing == "drop":
+        outcome = "left out for all systems"
+        kept = has_row.all(axis=1)
+        counts &= ~lacks.any(axis=1, keepdims=True)
+    else:
+        outcome = "where they count 0"
+        kept = np.ones(len(rows), dtype=bool)
+        first = counts.argmax(axis=1)[:, None, :, None]  # the first system with a value
+        values = np.where(lacks[..., None], np.take_along_axis(values, first, axis=1) * [0.0, 1.0], values)
+        counts |= lacks
+    if not kept.any():
         raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
-    metrics, places = tables[0].metrics, {row: place for place, row in enumerate(rows)}
-    owner = np.repeat(np.arange(len(tables)), [len(table.systems) for table in tables])  # table of each system
-    values = np.zeros((len(rows), owner.size, len(metrics), 2))
-    has_row = np.zeros((len(rows), owner.size), dtype=bool)
-    weights = np.full(len(rows), np.nan)
-    for number, table in enumerate(tables):
-        at = np.array([places.get(row, -1) for row in table.rows])
-        kept, at, systems = at >= 0, at[at >= 0], np.flatnonzero(owner == number)
-        values[at[:, None], systems] = table.values[kept][:, :, [table.metrics.index(name) for name in metrics]]
-        has_row[at[:, None], systems] = True
-        if (~np.isnan(weights[at]) & (weights[at] != table.weights[kept])).any():
-            raise DataError(f"{tables[0].name} and {table.name} have different sample weights")
-        weights[at] = table.weights[kept]
-    of_first = values[np.arange(len(rows)), has_row.argmax(axis=1)] * [0.0, 1.0]  # NaN stays NaN
-    values = np.where(has_row[:, :, None, None], values, of_first[:, None])
-    counts = ~np.isnan(values[..., 0])
     values[~counts] = 0.0
-    outcome = "where they count 0" if missing == "zero" else "left out for all systems"
-    block = RowBlock(np.arange(len(rows)), weights, values, counts)
+    block = RowBlock(np.arange(np.count_nonzero(kept)), weights[kept], values[kept], counts[kept])
     return block, [f"{line}, {outcome}" for line in lines]
 
 
@@ -388,7 +404,13 @@ def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
 
 
 def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator[str]:
-    """Yield doubts about files passed twice, unverifiable facts, and options that differ."""
+    """Yield doubts about rows of means, files passed twice, unverifiable facts, and options that differ."""
+    for table in tables:
+        if "all" in table.rows and len(table.rows) > 1:
+            yield (
+                f"{table.name}: has a row 'all', which in trec_eval's output is the mean of the others "
+                "(hint: remove it from the file)"
+            )
     paths = Counter(to_path(table.name).resolve() for table in tables)
     twice = dict.fromkeys(table.name for table in tables if paths[to_path(table.name).resolve()] > 1)
     yield from (f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice)

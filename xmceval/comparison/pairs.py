@@ -208,7 +208,7 @@ def find_differences(
     watch: Watch | None,
     of_runs: Sequence[Difference] = (),
 ) -> tuple[tuple[Difference, ...], list[str]]:
-    """Test the differences between systems; return them with one warning per reason for not testing.
+    """Test the differences between systems; return them with facts about rows, and one per reason for not testing.
 
     Differences over all labels, tested or not, are in the order of the pairs and metrics; those of bins follow.
     Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
@@ -224,7 +224,7 @@ def find_differences(
         watching = watch(
             Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, systems[0].nouns.row)
         )
-    tested = []
+    tested, notes = list[Difference](), list[str]()
     with watching as progress:
         resampling = Resampling(testing.resamples, testing.seed, threads or default_threads(), progress)
         for (system, baseline), metric in itertools.product(by_rows, sums):
@@ -238,6 +238,10 @@ def find_differences(
                 elif progress is not None:  # p is exact if few rows differ
                     progress(testing.resamples)
             n, (wins, ties, losses) = metric.n(system, baseline), metric.record(system, baseline)
+            n_one_sided = metric.n_one_sided(system, baseline)
+            if metric.measure.skips_rows and n_one_sided and not metric.bin:
+                only = f"{counted(n_one_sided, systems[0].nouns.row)} with a value in only one of"
+                notes.append(f"{metric.measure} counts {only} {names[baseline]} and {names[system]}")
             tested.append(
                 Difference(
                     metric.measure,
@@ -267,7 +271,8 @@ def find_differences(
             if is_by_t and difference.error is not None and difference.degrees is not None:
                 smallest = detectable(difference.error, difference.degrees, len(members))
             adjusted[i] = replace(difference, p_adjusted=p, detectable=smallest)
-    return _order_pairs(adjusted, systems, pairs, {metric.measure for metric in sums})
+    ordered, untested = _order_pairs(adjusted, systems, pairs, {metric.measure for metric in sums})
+    return ordered, [*notes, *untested]
 
 
 def _order_pairs(

@@ -243,7 +243,11 @@ class MetricSums:
             return None, None, None
         counts = self._counts(system, baseline)
         wins, losses = int(counts[WINS]), int(counts[LOSSES])
-        return wins, self.n(system, baseline) - int(counts[ONE_SIDED]) - wins - losses, losses
+        return wins, self.n(system, baseline) - self.n_one_sided(system, baseline) - wins - losses, losses
+
+    def n_one_sided(self, system: int, baseline: int) -> int:
+        """Count the rows with a value in only one of two systems."""
+        return int(self._counts(system, baseline)[ONE_SIDED])
 
     def _counts(self, system: int, baseline: int) -> Int64:
         counts: Int64 = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column]

@@ -145,6 +145,12 @@ class Measure:
         """Whether it weights or orders labels by inverse propensities, or needs to know the trained labels."""
         return self.metric.needs_propensities or self.option("over") in {"ideal", "train"}
 
+    @property
+    def skips_rows(self) -> bool:
+        """Whether the predictions decide which rows have a value, so that systems may have different rows."""
+        is_of_candidates = bool(self.metric.left_out) and not self.metric.needs_labels
+        return is_of_candidates or self.option("zero") == "skip"
+
     @cached_property
     def is_mean_share(self) -> bool:
         """Whether it is a mean of per-row values that are always between 0 and 1.

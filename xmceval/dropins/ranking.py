@@ -120,11 +120,12 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
     no_numbers, no_discounts = read_only(np.ones(1)), np.empty((0, 0))
     left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
     values, scratch = np.zeros((truth.shape[0], 1, 4)), Scratch()
+    n_labels = np.array([truth.shape[1]], dtype=np.int64)
     for rows, true, scored in inputs.iterate_rows(truth, scores):
         kernels.compute_whole_rows(
             tuple(true),
             tuple(scored),
-            truth.shape[1],
+            n_labels,
             True,  # unscored labels have score 0
             False,  # no row is dropped
             specs,

@@ -514,7 +514,7 @@ class Evaluator:
 
     def _packed(self) -> bytes:
         """Return the totals so far and the configuration, without the pairs of a filter."""
-        return pack_state(replace(self._state, setup=replace(self._state.setup, filter=None)))
+        return pack_state(_without_pairs(self._state))
 
     def _unpacked(self, content: bytes, name: str) -> Evaluator:
         """Return an Evaluator with the packed totals, and the configuration and filter of this one.
@@ -522,7 +522,7 @@ class Evaluator:
         `name` is used in messages.
         """
         current, state = self._state, unpack_state(content, name)
-        replace(current, setup=replace(current.setup, filter=None)).check_compatible(state)
+        _without_pairs(current).check_compatible(state)
         setup = replace(state.setup, filter=current.setup.filter)
         return self._of(replace(state, name=NAME, setup=setup), self._threads)
 
@@ -549,6 +549,12 @@ def _check_growing(state: State) -> None:
             f"{state.name} has sample weights, whose largest is known only of its own rows, so no rows can be added "
             f"(hint: update another {WHAT} with max_weight, and merge it with this one)"
         )
+
+
+def _without_pairs(state: State) -> State:
+    """Return a state whose filter has no pairs, as if it had never had any; its totals have their effect."""
+    pairs = state.setup.filter
+    return state if pairs is None else replace(state, setup=replace(state.setup, filter=Filter(pairs.name, 0, 0)))
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:

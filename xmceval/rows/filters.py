@@ -64,13 +64,17 @@ class Filter:
 
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
         """Find pairs in a block of rows and remove them in place; return the numbers of entries and rows."""
-        n_rows = rows.indptr.size - 1
-        start, stop = (int(at) for at in np.searchsorted(self.rows, [first_row, first_row + n_rows]))
-        if start == stop:
+        of_rows, of_labels = self.between(first_row, first_row + rows.indptr.size - 1)
+        if not of_rows.size:
             return 0, 0
         matched = np.zeros(2, dtype=np.int64)
-        drop_pairs(*rows, first_row, self.rows[start:stop], self.labels[start:stop], remove, matched)
+        drop_pairs(*rows, first_row, of_rows, of_labels, remove, matched)
         return int(matched[0]), int(matched[1])
+
+    def between(self, first_row: int, stop_row: int) -> tuple[Int64, Int64]:
+        """Return the rows and the labels of the pairs in a range of rows."""
+        inside = slice(*np.searchsorted(self.rows, [first_row, stop_row]).tolist())
+        return self.rows[inside], self.labels[inside]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault
 from xmceval.kernels.metrics import ranking
-from xmceval.kernels.metrics.labelwise import find_decisions
+from xmceval.kernels.metrics.labelwise import find_decisions, match_cells
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.scoring.setup.setup import Setup
@@ -32,6 +32,23 @@ class Ranking(NamedTuple):
     def arrays(self) -> tuple[Int64, Float64, Int64]:
         """The arrays, for kernels."""
         return self.labels, self.scores, self.n_ranked
+
+
+class Pairs(NamedTuple):
+    """Pairs of the index of a row, ascending, and a label, int64 [n_pairs]."""
+
+    rows: Int64
+    labels: Int64
+
+
+NO_PAIRS = Pairs(NONE_OMITTED, NONE_OMITTED)
+
+
+class Filtered(NamedTuple):
+    """The filtered pairs in a batch, except in dropped rows."""
+
+    true: Pairs = NO_PAIRS  # true labels that no ranking can have
+    left_out: Pairs = NO_PAIRS  # all others, which count neither as true nor as false
 
 
 class Decided(NamedTuple):
@@ -65,6 +82,7 @@ class Batch:
     are_lists: bool = False  # whether scores only stand for the order of labels
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
+    _filtered: dict[int, Filtered] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -86,6 +104,7 @@ class Batch:
             omitted=self.omitted[kept] if self.omitted.size else self.omitted,
             _relevant={},
             _decided={},
+            _filtered={},
         )
 
     @property
@@ -114,6 +133,33 @@ class Batch:
                 truth, self.scores, self.threshold, self.scratch, rel=rel, drop_empty=drop_empty
             )
         return self._decided[rel]
+
+    def filtered(self, rel: int) -> Filtered:
+        """Return the filtered pairs, which are true if they have a grade of at least `rel`."""
+        pairs, block = self.setup.filter, self.block
+        if pairs is None:
+            return Filtered()
+        if rel not in self._filtered:
+            truth, _ = self.relevant(rel)
+            places = np.full(block.n_rows, -1)  # of the rows of the block in this batch
+            kept = slice(None) if self.kept is None else self.kept
+            places[kept] = np.where(self.is_counted(truth), np.arange(self.n_rows), -1)
+            rows, labels = pairs.between(block.first_row, block.first_row + block.n_rows)
+            rows = places[rows - block.first_row]
+            counts = (rows >= 0) & (labels < self.setup.width.n_labels)
+            rows, labels = rows[counts], labels[counts]
+            is_true, is_found = np.empty(rows.size, dtype=np.bool_), np.empty(int(truth.indptr[-1]), dtype=np.bool_)
+            match_cells(*truth[:2], np.searchsorted(rows, np.arange(self.n_rows + 1)), labels, is_true, is_found)
+            false = ~is_true
+            self._filtered[rel] = Filtered(Pairs(rows[is_true], labels[is_true]), Pairs(rows[false], labels[false]))
+        return self._filtered[rel]
+
+    def n_labels(self, rel: int) -> Int64:
+        """Return the number of labels that count in each row, int64 [n_rows], or [1] without a filter."""
+        n_labels = np.array([self.setup.width.n_labels], dtype=np.int64)
+        if self.setup.filter is None:
+            return n_labels
+        return n_labels - np.bincount(self.filtered(rel).left_out.rows, minlength=self.n_rows)
 
     def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
         """Return which rows are not dropped for lack of true labels, bool [n_rows]."""

@@ -300,8 +300,8 @@ def _cut(
                 if setup.weights is not None:
                     setup = replace(setup, weights=setup.weights[start:stop], weights_from=start)
                 if pairs is not None:
-                    inside = slice(*np.searchsorted(pairs.rows, [start, stop]).tolist())
-                    setup = replace(setup, filter=replace(pairs, rows=pairs.rows[inside], labels=pairs.labels[inside]))
+                    of_rows, of_labels = pairs.between(start, stop)
+                    setup = replace(setup, filter=replace(pairs, rows=of_rows, labels=of_labels))
                 in_part.append(replace(system, scores=rows, setup=setup))
             yield truth, in_part
 

@@ -30,7 +30,7 @@ from xmceval.files.tables.table import Table, to_float
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
 
-BEYOND = 1 << 62  # labels from here on stand for documents in neither truth nor predictions
+BEYOND = 1 << 62  # labels from here on stand for documents that are not in a list of labels
 
 
 def take_filter(pairs: Any) -> Filter:
@@ -114,9 +114,13 @@ class NamedPairs:
     entries: Entries
 
     def filter(self, documents: Documents) -> Filter:
-        """Return rows and labels; call this after reading predictions, which may name unjudged documents."""
+        """Return rows and labels; call this after reading predictions, which may name unjudged documents.
+
+        Documents in neither truth nor predictions get the next labels, since a collection has them too.
+        """
         labels = documents.find(self.lines.documents)
-        labels = np.where(labels < 0, BEYOND + np.arange(labels.size), labels)
+        following = BEYOND if documents.words is None else len(documents.words)
+        labels = np.where(labels < 0, following + np.arange(labels.size), labels)
         rows = np.repeat(np.arange(self.entries.indptr.size - 1), np.diff(self.entries.indptr))
         return ordered(self.name, rows, labels[self.entries.documents])
 

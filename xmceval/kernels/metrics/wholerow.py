@@ -40,7 +40,7 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
 def compute_whole_rows(
     truth,
     predictions,
-    n_labels,
+    counted_labels,
     zero_unscored,
     drop_empty,
     specs,
@@ -65,7 +65,8 @@ def compute_whole_rows(
     truth : indptr, indices, grades
         Labels ascend within a row.
     predictions : indptr, indices, scores
-    n_labels : int
+    counted_labels : int64 [n_rows] or [1]
+        The number of labels that count in each row, or in every row.
     zero_unscored, drop_empty : bool
     specs : int64 [n_outputs, 5]
         As in scoring/wholerow.py.
@@ -94,6 +95,7 @@ def compute_whole_rows(
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
         n, m = last - first, stop - start
+        n_labels = counted_labels[row if counted_labels.size > 1 else 0]
         if n == 0 and drop_empty:
             continue
         if is_simple:

@@ -40,13 +40,18 @@ BELOW_ALL = 1 << 900  # cells; so many that entries ranked with unscored cells a
 class ScoredCells(NamedTuple):
     """Stored cells: label, score (NaN for true labels without one), truth, and weight in units of 2^-bits.
 
-    ``units`` is empty if all cells count 1.
+    A cell that is not true and has no score is left out by a filter. ``units`` is empty if all cells count 1.
     """
 
     labels: NDArray[Any]
     scores: Float64
     is_true: Bools
     units: Int64
+
+    @property
+    def are_left_out(self) -> Bools:
+        """Which cells are left out by a filter, bool [n_cells]."""
+        return np.isnan(self.scores) & ~self.is_true
 
     def take(self, places: NDArray[Any]) -> ScoredCells:
         """Return the cells at `places`, int [n_taken] or bool [n_cells]."""
@@ -132,15 +137,18 @@ class LabelAreas(Task):
         scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, rows)
         if not is_counted.all():
             scored = scored.take(is_counted[rows])
+        left_out = batch.filtered(self.rel).left_out
+        n_missing = n_true - np.count_nonzero(is_scored)
         rows = np.repeat(np.arange(batch.n_rows), np.diff(truth.indptr))[~is_scored]
-        missing = truth.indices[:n_true][~is_scored]
-        unscored = copy_cells(missing, np.full(rows.size, np.nan), np.ones(rows.size, dtype=np.bool_), rows)
+        rows = np.concatenate([rows, left_out.rows])
+        missing = np.concatenate([truth.indices[:n_true][~is_scored], left_out.labels])
+        unscored = copy_cells(missing, np.full(rows.size, np.nan), np.arange(rows.size) < n_missing, rows)
         n_counted = int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted))
         part.absorb(StoredCells(part.bits, (scored, unscored), n_counted))
 
     def unscored(self, part: StoredCells) -> Unscored:
         """Count the true labels without a score, and all true labels."""
-        n_unscored = sum(int(np.count_nonzero(np.isnan(cells.scores))) for cells in part["chunks"])
+        n_unscored = sum(int(np.count_nonzero(np.isnan(cells.scores) & cells.is_true)) for cells in part["chunks"])
         return Unscored(n_unscored, sum(int(np.count_nonzero(cells.is_true)) for cells in part["chunks"]))
 
     def finish(self, part: StoredCells, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - cells have them
@@ -193,11 +201,13 @@ class LabelAreas(Task):
         lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
         means = [measure for measure in self.measures if measure.average != "micro"]
         if means:
-            true = StoredCells(part.bits, [cells.take(cells.is_true) for cells in part["chunks"]]).cells()
-            labels, places = np.unique(true.labels, return_inverse=True)
-            n_true = np.zeros(labels.size, dtype=np.int64)
-            np.add.at(n_true, places, true.units if true.units.size else 1)
-            n_mixed = np.count_nonzero(n_true < part["rows"])
+            chunks = [cells.take(cells.is_true | np.isnan(cells.scores)) for cells in part["chunks"]]
+            cells = StoredCells(part.bits, chunks).cells()  # all but false ones
+            labels, places = np.unique(cells.labels, return_inverse=True)
+            n_cells = np.zeros(labels.size, dtype=np.int64)
+            np.add.at(n_cells, places, cells.units if cells.units.size else 1)
+            has_true = np.isin(labels, cells.labels[cells.is_true])
+            n_mixed = np.count_nonzero(has_true & (n_cells < part["rows"]))
             lines.append(f"{listed(means)}: mean over {n_mixed:,} of {counted(n_labels, 'label')}")
         return lines
 
@@ -208,14 +218,14 @@ def rank_cells(
     """Rank the cells of each label, or all as one group; the order of cells has no effect on the result.
 
     A group has `n_cells` cells in all, stored or not, in units of 2^-bits. With `micro` all cells form one
-    group. With `zero_unscored`, cells without a score have score 0 instead of ranking below all others. Return
-    the label of each group, int64 [n_groups], 0 for all cells together, and the groups, in which cells that are
-    not stored have score 0.
+    group. With `zero_unscored`, cells without a score have score 0 instead of ranking below all others. Cells that
+    are left out weigh nothing. Return the label of each group, int64 [n_groups], 0 for all cells together, and
+    the groups, in which cells that are not stored have score 0.
     """
     if cells.units.size:  # weights of equal scores are added in a fixed order, so that sums are bit-identical
         cells = cells.take(np.lexsort((cells.units, cells.is_true)))
     if zero_unscored:
-        cells = cells._replace(scores=np.where(np.isnan(cells.scores), 0.0, cells.scores))
+        cells = cells._replace(scores=np.where(np.isnan(cells.scores) & cells.is_true, 0.0, cells.scores))
     cells = cells.take(sort_by_score(cells.scores, None if micro else cells.labels, stable=cells.units.size > 0))
     labels = np.zeros_like(cells.labels) if micro else cells.labels
     starts = find_starts(labels)
@@ -223,8 +233,11 @@ def rank_cells(
     stored = np.add.reduceat(cells.units, first) if cells.units.size else np.diff(starts)
     spare = np.array([math.ldexp(n_cells - count, -bits) for count in stored.tolist()])
     weights = np.ldexp(cells.units.astype(np.float64), -bits) if cells.units.size else np.ones(labels.size)
-    scores = cells.scores
-    if not zero_unscored:  # number the distinct scores of a group upwards from 1, so that no score is 0
+    left_out, scores = cells.are_left_out, cells.scores
+    weights[left_out] = 0.0
+    if zero_unscored:
+        scores = np.where(left_out, -np.inf, scores)
+    else:  # number the distinct scores of a group upwards from 1, so that no score is 0
         is_new = np.ones(scores.size, dtype=np.bool_)
         is_new[1:] = scores[1:] != scores[:-1]
         is_new[first] = True

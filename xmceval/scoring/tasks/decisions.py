@@ -55,7 +55,7 @@ class Decisions(RowTask):
         """Compute numerator and denominator of each measure per row; ties do not affect decisions."""
         truth, n_dropped = batch.relevant(self.rel)
         hits, decisions = batch.decided(self.rel).counts.T
-        cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.setup.width.n_labels)
+        cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.n_labels(self.rel))
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):

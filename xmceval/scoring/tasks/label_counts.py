@@ -29,7 +29,7 @@ from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
-from xmceval.scoring.batch import Decided
+from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 
 Counts = NDArray[np.signedinteger[Any]]
@@ -54,7 +54,7 @@ class CountTable:
 
     ids: Int64  # int64 array [n]; the ascending labels; empty if they are 0..n-1
     # int array [n, n_slots]; rows per label: true, then for each span of ranks predicted and hit, and, if
-    # counted, rows with the label in their ideal ranking
+    # counted, rows with the label in their ideal ranking; with a filter, last the rows that leave the label out
     counts: Counts
     rows: int = 0  # the number of rows, without dropped ones
     bits: int = 0  # counts are multiples of 2^-bits: 0 without sample weights
@@ -79,15 +79,18 @@ class LabelCounters(Part):
     """Counts by label of the rows added so far; threads may add concurrently.
 
     Predictions are counted in `n_spans` spans of ranks. With `in_ideal` the labels of ideal rankings are also
-    counted; with `weighted` rows have sample weights; `n_labels` may be UNKNOWN. Counts are in an array of all
-    labels, or, if a label exceeds DENSE_IDS or counts by ids were added, all by ids.
+    counted; with `weighted` rows have sample weights; with `filtered` rows may leave labels out; `n_labels` may
+    be UNKNOWN. Counts are in an array of all labels, or, if a label exceeds DENSE_IDS or counts by ids were
+    added, all by ids.
     """
 
-    def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
+    def __init__(
+        self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False, filtered: bool = False
+    ) -> None:
         super().__init__()
-        self._n_spans, self._in_ideal = n_spans, in_ideal
+        self._n_spans, self._in_ideal, self._filtered = n_spans, in_ideal, filtered
         self._bits = WEIGHT_BITS if weighted else 0
-        self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans
+        self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans + filtered
         self._room = n_labels
         self._n_labels = self._rows = 0  # number of labels: the largest seen + 1
         self._dense: Counts = np.zeros((0, self._slots), dtype=np.int32)
@@ -148,17 +151,18 @@ class LabelCounters(Part):
     def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the arrays of a state, as `arrays` returns them."""
         most = MOST_WEIGHT << self._bits if self._bits else MOST_STORED
-        [rows] = take(arrays, "rows", "i", (1,), 0, most).tolist()
+        [n_rows] = take(arrays, "rows", "i", (1,), 0, most).tolist()
         ids = take(arrays, "ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
-        counts = take(arrays, "counts", "i", (ids.size, self._slots), 0, rows)
+        counts = take(arrays, "counts", "i", (ids.size, self._slots), 0, n_rows)
         if (ids[1:] <= ids[:-1]).any():
             raise DataError("ids do not ascend")
         spans = counts[:, FIRST_SPAN : FIRST_SPAN + 2 * self._n_spans]
         predicted, hits, true = spans[:, ::2], spans[:, 1::2], counts[:, TRUE]
         missed = true - hits.sum(axis=1)
+        rows = n_rows - counts[:, -1] if self._filtered else n_rows
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
             raise DataError("counts has more hits than true labels or predictions, or more than its rows")
-        self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
+        self._take(CountTable(ids, counts, n_rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
         """Add counts: from an array to the array, others by ids."""
@@ -176,7 +180,7 @@ class LabelCounters(Part):
 
     def add_ranked(
         self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,
-        drop_empty: bool = False, propensities: Propensities | None = None,
+        drop_empty: bool = False, left_out: Pairs = NO_PAIRS, propensities: Propensities | None = None,
     ) -> None:  # fmt: skip
         """Count rows and their rankings, best first, down to each cutoff; `weights` is empty or per row."""
         used = truth.indices[: truth.indptr[-1]]
@@ -190,9 +194,11 @@ class LabelCounters(Part):
                 self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
 
         largest = int(ranked.max(initial=-1, where=valid))
-        self._add(truth, largest, weights, drop_empty, count, lambda: ranked.ravel()[valid.ravel()])
+        self._add(truth, largest, weights, drop_empty, left_out, count, lambda: ranked.ravel()[valid.ravel()])
 
-    def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
+    def add_decisions(
+        self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False, left_out: Pairs = NO_PAIRS
+    ) -> None:
         """Count rows and their decisions; `weights` is empty or float64 [n_rows]."""
 
         def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
@@ -202,10 +208,10 @@ class LabelCounters(Part):
             kernel(truth.indptr, place(truth.indices), decided.counts, labels, units, drop_empty, counters)
 
         n_decided = int(decided.counts[:, DECISIONS].sum())
-        self._add(truth, decided.largest, weights, drop_empty, count, lambda: decided.labels[:n_decided] >> 1)
+        self._add(truth, decided.largest, weights, drop_empty, left_out, count, lambda: decided.labels[:n_decided] >> 1)
 
     def _add(
-        self, truth: Rows, largest: int, weights: Float64, drop_empty: bool,
+        self, truth: Rows, largest: int, weights: Float64, drop_empty: bool, left_out: Pairs,
         count: Callable[[Counts, Int64, Callable[[Int64], Int64]], None], find_others: Callable[[], Int64],
     ) -> None:  # fmt: skip
         """Count rows in the array or by ids, given their truth and the `largest` other label.
@@ -217,19 +223,26 @@ class LabelCounters(Part):
         if self._bits:
             units = np.rint(np.ldexp(weights, self._bits)).astype(np.int64)
         kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
+
+        def count_all(counters: Counts, place: Callable[[Int64], Int64]) -> None:
+            count(counters, units, place)
+            if left_out.labels.size:
+                np.add.at(counters, (place(left_out.labels), -1), units[left_out.rows] if units.size else 1)
+
         with self._lock:
             rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
             check_weight(rows, self._bits)
             self._rows = rows
-            self._n_labels = max(self._n_labels, largest + 1, int(used.max(initial=-1)) + 1)
+            largest = max(largest, int(used.max(initial=-1)), int(left_out.labels.max(initial=-1)))
+            self._n_labels = max(self._n_labels, largest + 1)
             if self._n_labels <= DENSE_IDS:
                 room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
                 self._go_dense(min(room, DENSE_IDS) if self._n_labels > len(self._dense) else 0)
-                count(self._dense, units, lambda labels: labels)
+                count_all(self._dense, lambda labels: labels)
                 return
-            ids = np.unique(np.concatenate([used, find_others()]))
+            ids = np.unique(np.concatenate([used, find_others(), left_out.labels]))
             counts = np.zeros((ids.size, self._slots), dtype=np.int64)
-            count(counts, units, lambda labels: np.searchsorted(ids, labels))
+            count_all(counts, lambda labels: np.searchsorted(ids, labels))
             has_any = counts.any(axis=1)
             self._go_by_id()
             self._by_id.add(ids[has_any], counts[has_any])

@@ -27,6 +27,7 @@ from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
 
 Bools = NDArray[np.bool_]
 
+NO_LABELS = np.empty(0, dtype=np.int64)
 COUNTS_AT_ONCE = 1 << 19  # these and derived arrays stay in the processor's cache
 FEWEST_LABELS = 1 << 10
 
@@ -53,7 +54,7 @@ def label_estimates(
     means = {measure.name: _mean_of(measure, table, cutoffs, setup) for measure in measures}
     by_span = sorted(means.values(), key=lambda mean: mean.span)
     for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
-        cells = LabelCells(labels, counts, max(cutoffs.size, 1), table.rows)
+        cells = LabelCells(labels, counts, max(cutoffs.size, 1), table.rows, are_filtered=setup.filter is not None)
         for mean in by_span:
             mean.add(cells)
     return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
@@ -89,9 +90,13 @@ class LabelRate(NamedTuple):
 class LabelCells:
     """Counts of a set of labels; results for the last requested span are cached."""
 
-    def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int) -> None:
-        self.labels, self.rows = labels, rows  # int64 [n], and the number of all rows, in units of the counts
+    def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int, *, are_filtered: bool) -> None:
+        self.labels = labels  # int64 [n]
         by_slot = np.array(counts.T, dtype=np.int64, order="C")
+        self.left_out, self.rows = NO_LABELS, rows  # the rows that leave each label out, int64 [n], and all others
+        if are_filtered:
+            self.left_out, by_slot = by_slot[-1], by_slot[:-1]
+            self.rows = rows - self.left_out
         stop = FIRST_SPAN + 2 * n_spans
         self.true: Int64 = by_slot[TRUE]  # int64 [n]; the rows in which each label is true
         # int64 [n_spans, n]; the rows that predict the label up to the end of each span, the rows among these
@@ -204,14 +209,17 @@ class _Micro(_Common):
     hits: int = 0
     predicted: int = 0
     true: int = 0
+    left_out: int = 0
 
     def add(self, cells: LabelCells) -> None:
         self.hits += exact_total(cells.hits[self.span])
         self.predicted += exact_total(cells.predicted[self.span])
         self.true += exact_total(cells.true)
+        self.left_out += exact_total(cells.left_out)
 
     def finish(self) -> float | None:
-        cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.setup.width.n_labels)
+        n_cells = self.table.rows * self.setup.width.n_labels - self.left_out
+        cells = Cells.of(self.hits, self.predicted, self.true, n_cells)
         [rate] = self.rates
         if rate.rule in COUNTS:
             number = COUNTS[rate.rule](cells)
@@ -295,19 +303,31 @@ class Labelwise(Task):
 
     def empty(self, setup: Setup) -> LabelCounters:
         """Return empty counters, one set for all threads."""
-        n_spans, is_weighted = max(self.cutoffs.size, 1), setup.weights is not None
-        return LabelCounters(setup.width.n_labels, n_spans, in_ideal=self.in_ideal, weighted=is_weighted)
+        return LabelCounters(
+            setup.width.n_labels,
+            max(self.cutoffs.size, 1),
+            in_ideal=self.in_ideal,
+            weighted=setup.weights is not None,
+            filtered=setup.filter is not None,
+        )
 
     def add(self, batch: Batch, part: LabelCounters) -> None:
         """Count the labels of a batch."""
         setup, (truth, _) = batch.setup, batch.relevant(self.rel)
+        left_out = batch.filtered(self.rel).left_out
         if self.cutoffs.size:
-            ranking, propensities = batch.ranking, setup.propensities
             part.add_ranked(
-                truth, ranking.labels, ranking.n_ranked, self.cutoffs, batch.weights, setup.drop_empty, propensities
+                truth,
+                batch.ranking.labels,
+                batch.ranking.n_ranked,
+                self.cutoffs,
+                batch.weights,
+                setup.drop_empty,
+                left_out,
+                setup.propensities,
             )
         else:
-            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
+            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty, left_out)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""
@@ -315,8 +335,16 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
         """Return the value of each measure; label-wise values have no intervals."""
-        return label_estimates(self.measures, part.table(), self.cutoffs, setup)
+        return label_estimates(self.measures, _table_of(part, setup), self.cutoffs, setup)
 
     def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
         """Return the values within each bin of labels."""
-        return [] if setup.bins is None else bin_estimates(self.measures, part.table(), self.cutoffs, setup, setup.bins)
+        if setup.bins is None:
+            return []
+        return bin_estimates(self.measures, _table_of(part, setup), self.cutoffs, setup, setup.bins)
+
+
+def _table_of(part: LabelCounters, setup: Setup) -> CountTable:
+    """Return the counts of labels; a filter may have others if no input declares the number of labels."""
+    table = part.table()
+    return table if setup.filter is None else table.where(table.labels < setup.width.n_labels)

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
+from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Scratch, read_only
-from xmceval.scoring.batch import Batch, longest
+from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
+from xmceval.scoring.batch import Batch, longest, rank, rows_where
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
@@ -255,6 +256,8 @@ class TopK(RowTask):
             values,
             shares,
         )
+        if setup.options.ceiling:
+            self._lower_ceilings(batch, truth, values)
         for micro in self.micro:
             n_predicted = np.minimum(batch.ranking.n_ranked, self.outputs[micro.output, 1])
             total = micro.of_true * np.diff(truth.indptr) + micro.of_predicted * n_predicted
@@ -262,6 +265,39 @@ class TopK(RowTask):
             first = micro.output * n_bins
             shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
         return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
+
+    def _lower_ceilings(self, batch: Batch, truth: Rows, values: Float64) -> None:
+        """Replace the ceilings of rows with filtered true labels by the values of the best ranking without them."""
+        missed, propensities = batch.filtered(self.rel).true, batch.setup.propensities
+        if not missed.rows.size:
+            return
+        scratch = Scratch()  # the ranking of the batch is in its own
+        is_changed = np.bincount(missed.rows, minlength=batch.n_rows) > 0
+        changed = rows_where(truth, is_changed, scratch, "changed")
+        best = rows_where(truth, is_changed, scratch, "best")
+        drop_pairs(*best, 0, np.cumsum(is_changed)[missed.rows] - 1, missed.labels, True, np.zeros(2, dtype=np.int64))
+        inverse = propensities.inverse[propensities.codes_of(best.indices)]
+        reached = np.empty((changed.indptr.size - 1, *values.shape[1:]))
+        gain_of = self.curves[self.outputs[:, 0], 0]
+        for gain in np.unique(gain_of).tolist():
+            if gain == kernels.PROPENSITY:
+                best_first = best._replace(values=inverse)
+            else:
+                best_first = best  # by grade
+            kernels.compute_rows(
+                tuple(changed),
+                rank(best_first, self.discounts.shape[1] + 1, scratch).arrays,
+                propensities.table,
+                self.recipe,
+                batch.setup.drop_empty,
+                False,
+                False,
+                _NO_BINS,
+                self._make_space(scratch, self.measures, max(int(changed.indptr[-1]), 1)),
+                reached,
+                NO_SHARES,
+            )
+            values[np.ix_(is_changed, gain_of == gain, [4])] = reached[:, gain_of == gain, :1]
 
     def has_ideal(self, measure: Measure) -> bool:
         """Return whether a measure does not divide by predictions, which another ranking could reduce."""

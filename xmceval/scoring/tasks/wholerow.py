@@ -131,7 +131,7 @@ class WholeRow(RowTask):
         kernels.compute_whole_rows(
             tuple(truth),
             tuple(batch.scores),
-            setup.width.n_labels,
+            batch.n_labels(self.rel),
             setup.zero_unscored,
             setup.drop_empty,
             read_only(self.specs),

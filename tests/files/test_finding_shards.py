@@ -60,6 +60,27 @@ def test_a_pattern_stands_for_the_files_of_a_directory():
         find_shards("empty/*")
 
 
+def test_a_folder_of_tables_stands_for_its_files_and_hidden_files_are_none():
+    touch(
+        "d/part-10.parquet", "d/part-9.parquet", "d/_SUCCESS", "d/.part-9.parquet.crc", "e/a.csv.gz", "f/a.csv", "f/b"
+    )
+    expected = ["d/part-9.parquet", "d/part-10.parquet"]
+    for value in ("d", "d/", Path("d"), "d/*", f"file://{Path.cwd()}/d"):
+        assert [Path(part).name for part in names_of(value)] == [Path(part).name for part in expected]
+    assert names_of("d/_*") == ["d/_SUCCESS"]
+    assert names_of("e") == ["e/a.csv.gz"]
+    assert find_shards("f") == "f"  # may hold anything
+
+
+def test_a_file_that_is_listed_twice_is_refused():
+    touch("a", "b")
+    Path("c").symlink_to("a")
+    Path("list.txt").write_text("a\nb\na\n")
+    for value in (["a", "b", "./a"], "@list.txt", xmceval.Shards(["a", "a"]), ["a", "c"]):
+        with pytest.raises(DataError, match=r": (a|./a|c) is listed twice"):
+            find_shards(value)
+
+
 def test_anything_else_is_itself():
     touch("a*", "@b", "pair[1]-labels.npy")
     ids = [[1, 2], [3]]
@@ -68,7 +89,7 @@ def test_anything_else_is_itself():
         assert find_shards(value) is value
     with pytest.raises(DataError, match=r"^x-\*: no file matches this pattern$"):
         find_shards("x-*")
-    assert [len(find_shards([each, each])) for each in ("a", Path("a"), pair, pair[0])] == [2, 2, 2, 2]
+    assert [len(find_shards(each)) for each in (["a", "b"], [Path("a"), "b"], [pair] * 2, [pair[0]] * 2)] == [2] * 4
 
 
 PAIRS = [

@@ -247,23 +247,37 @@ def long(frame):
 
 
 @pytest.mark.parametrize("form", ["pandas", "parquet", "csv"])
-def test_rows_that_count_on_from_shard_to_shard_are_refused(form):
+def test_shards_whose_rows_are_numbered_over_all_shards_are_read_as_one_table(form):
     def shards(frame, where, name):
         return xmceval.Shards([as_form(frame[part], form, f"{name}-{i}") for i, part in enumerate((where, ~where))])
 
     scores, truth = long(PREDS), long(TRUTH).drop(columns="score")
-    for where in (scores.row < 5, scores.row % 2 == 0):
+    in_halves, in_turn, within_a_row = scores.row < 5, scores.row % 2 == 0, scores.index < 18
+    for where in (in_halves, in_turn, within_a_row):
         y_score = shards(scores, where, "p")
-        message = refused(TRUTH, y_score)
-        assert "no row is in two shards by their column 'row', which counts from 0 in each shard" in message
-        (joined,) = lines(message, y_score=y_score.parts)
-        assert value(TRUTH, joined.astype(int), n_labels=9) == EXPECTED
-    paired = xmceval.Shards([TRUTH[:5], TRUTH[5:].reset_index(drop=True)])
-    y_score = xmceval.Shards([scores[scores.row < 5], scores[scores.row >= 5]])
-    assert "(rows are 0-based, in each shard: join those of " in refused(paired, y_score)
-    assert "no row is in two shards" in refused(shards(truth, truth.row < 5, "t"), PREDS)
-    local = scores.assign(row=scores.row - 5 * (scores.row >= 5))
-    assert value(TRUTH, shards(local, scores.row < 5, "p"), n_labels=9) == EXPECTED
+        for y_true in (TRUTH, truth, shards(truth, truth.row < 5, "t"), shards(truth, truth.row % 2 == 0, "t")):
+            assert value(y_true, y_score, n_labels=9) == EXPECTED
+    shuffled_lines = scores.sample(frac=1, random_state=0)
+    assert value(TRUTH, shards(shuffled_lines, shuffled_lines.row < 5, "p"), n_labels=9) == EXPECTED
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_rows_are_numbered_in_the_same_way_in_the_shards_of_truth_and_predictions(form):
+    def shards(frame, where, name):
+        return xmceval.Shards([as_form(frame[part], form, f"{name}-{i}") for i, part in enumerate((where, ~where))])
+
+    def from_0(frame):
+        return frame.assign(row=frame.row - 5 * (frame.row >= 5))
+
+    scores, truth = long(PREDS), long(TRUTH).drop(columns="score")
+    over_all = shards(truth, truth.row < 5, "t"), shards(scores, scores.row < 5, "p")
+    in_each = shards(from_0(truth), truth.row < 5, "u"), shards(from_0(scores), scores.row < 5, "q")
+    for y_true, y_score in (over_all, in_each, (TRUTH, over_all[1]), (TRUTH, in_each[1])):
+        assert value(y_true, y_score, n_labels=9) == EXPECTED
+    assert "no row number is in two of its shards, but" in refused(in_each[0], over_all[1])
+    assert "a row number is in two of its shards, but no number is" in refused(over_all[0], in_each[1])
+    other = xmceval.Shards([over_all[1].parts[0], as_form(scores[scores.row > 5].assign(more=1), form, "m")])
+    assert "; expected the same in all shards" in refused(TRUTH, other)
 
 
 def test_text_labels_scores_parts_shards_and_tasks_are_joined_likewise(monkeypatch):

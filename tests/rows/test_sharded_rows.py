@@ -1,6 +1,7 @@
 """Sharded rows: rows continue from shard to shard, and every shard has the rows of its partner."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_numbers_of_labels_must_agree():
     with pytest.raises(DataError, match=r"^b.npz has 5 labels, but a.npz has 4 labels$"):
         score(["a.npz", "b.npz"], [EYE, EYE])
     with pytest.raises(DataError, match=r"^b.npz has 5 columns, but a.npz has 4 labels$"):
-        score([write_rows("t.txt", *["0"] * 4, header=False)] * 2, ["a.npz", "b.npz"])
+        score([write_rows(f"t{i}.txt", *["0"] * 4, header=False) for i in range(2)], ["a.npz", "b.npz"])
     # One column more than there are labels is dropped in each shard that has it.
     extra = csr_matrix(([0.5, 0.9], ([0, 1], [4, 1])), shape=(4, 5))
     save_npz("b.npz", extra)
@@ -171,3 +172,13 @@ def test_ranking_files_are_no_shards():
     for truth in (["q0.txt", "q1.txt"], "q0.txt"):
         with pytest.raises(DataError, match=r"cannot be shards, as their rows are joined by query"):
             score(truth, ["r0.txt", "r1.txt"])
+
+
+def test_tables_of_queries_may_be_shards_and_count_as_one_table():
+    for folder in ("truth", "preds"):
+        Path(folder).mkdir()
+    for i in range(2):
+        write(f"truth/part-{i}.csv", f"query_id,doc_id\nq{i},d1\nq2,d{i}\n")
+        write(f"preds/part-{i}.csv", f"query_id,doc_id,score\nq{1 - i},d1,0.5\nq2,d{2 * i},0.{i + 1}\n")
+        write("preds/_SUCCESS", "")
+    assert score("truth", "preds", metrics="P", k=1)["P@1"] == pytest.approx(2 / 3)

@@ -10,13 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, UsageError, counted, names_flags
-from xmceval.files.io.paths import RemotePath, as_input, beside, describe_missing, has_pair, pair_of, to_path
-from xmceval.files.io.signatures import COMPRESSED_ENDINGS
+from xmceval.files.io.addresses import split_query
+from xmceval.files.io.paths import (
+    RemotePath,
+    as_input,
+    beside,
+    describe_missing,
+    has_pair,
+    identify,
+    pair_of,
+    split_ending,
+    to_path,
+)
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, TABLE_ENDINGS
 from xmceval.files.io.streams import STDIN, pipe_key, read_all_bytes, renew_pipes
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.storage import BY_NAME
 from xmceval.rows.shards import Shards, parts_of
 
+_HIDDEN = ("_", ".")
 _NUMBER = re.compile(r"([0-9]+)")
 
 
@@ -70,20 +82,20 @@ def _find_fault(path: Path, hint: str) -> str:
 def find_shards(value: Any, *, are_scores: bool = False) -> Any:
     """Return the shards named by a pattern, ``@LIST`` or a list; return anything else unchanged.
 
-    A pattern such as ``"preds-*.npz"`` stands for the matching files in natural order: 2 before 10. ``@LIST``
-    is a file with one path per line, and a list has paths or matrices, in the given order. With `are_scores`, a
-    list of labels and their scores is a pair, not two shards. The path of an existing file always means that
-    file.
+    A pattern such as ``"preds-*.npz"`` stands for the matching files in natural order: 2 before 10. A folder of
+    tables stands for all of them. ``@LIST`` is a file with one path per line, and a list has paths or matrices, in the
+    given order. With `are_scores`, a list of labels and their scores is a pair, not two shards. The path of an
+    existing file always means that file.
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
-        return as_input(Shards(value)) if are_shards else as_input(value)
+        return _distinct(as_input(Shards(value))) if are_shards else as_input(value)
     value = as_input(value)
     if not isinstance(value, (str, Path)):
-        return value
+        return _distinct(value) if isinstance(value, Shards) else value
     path, text = to_path(value), str(value)
     if is_present(path):
-        return value
+        return _find_tables(path) or value
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
     if not glob.has_magic(text):
@@ -102,12 +114,45 @@ def is_matrix(value: Any) -> bool:
     return all(getattr(array, "ndim", 0) == 2 for array in value) if is_pair else getattr(value, "ndim", 0) == 2
 
 
+def _distinct(shards: Shards) -> Shards:
+    """Refuse a file that is listed twice."""
+    files = dict[Any, Any]()
+    for part in shards.parts:
+        (file,) = identify(part)
+        if file in files and isinstance(file, Path):
+            raise DataError(
+                f"{shards.name}: {part} is listed twice" + f", also as {files[file]}" * (files[file] != part)
+            )
+        files[file] = part
+    return shards
+
+
+def _find_tables(path: Path) -> Shards | None:
+    """Return the files of a folder of tables, as Spark writes them; None for another folder or a file."""
+    if not path.is_dir() or has_pair(path):
+        return None
+    if isinstance(path, RemotePath):
+        plain, query = split_query(path.address)
+        pattern: Path = RemotePath(f"{plain.rstrip('/')}/*{query}")
+    else:
+        pattern = Path(glob.escape(str(path)), "*")
+    shards = _match(pattern)
+    if shards is None or not all(split_ending(part.name)[1].startswith(TABLE_ENDINGS) for part in shards.parts):
+        return None
+    return Shards(shards.parts, path.name or str(path), is_listed=False)
+
+
 def _match(pattern: Path) -> Shards | None:
-    """Return the files that match a pattern, in natural order; the two files of a pair are one shard."""
+    """Return the files that match a pattern, in natural order; the two files of a pair are one shard.
+
+    Files whose names begin with ``_`` or ``.`` only match patterns that do so too, as those of Spark hold no rows.
+    """
     if isinstance(pattern, RemotePath):
         paths = list(map(to_path, pattern.remote.match()))
     else:
         paths = [path for path in map(Path, glob.glob(str(pattern), recursive=True)) if not path.is_dir()]
+    if not pattern.name.startswith(_HIDDEN):
+        paths = [path for path in paths if not path.name.startswith(_HIDDEN)]
     by_pair = {pair_of(path): path for path in sorted(paths, key=natural_key, reverse=True)}
     return Shards(list(reversed(by_pair.values())), pattern.name, is_listed=False) if by_pair else None
 
@@ -119,7 +164,7 @@ def _read_list(text: str, file: Path | None = None) -> Shards:
     parts = [beside(file, line.strip()) for line in lines if line.strip()]
     if not parts:
         raise DataError(f"{path}: has no lines; expected one path of a shard per line")
-    return Shards(parts, path.name)
+    return _distinct(Shards(parts, path.name))
 
 
 def find_beside(file: Path | None, name: str) -> Path | Shards | None:
@@ -130,7 +175,7 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
     except DataError:  # of a store that does not answer
         return path
     if is_file:
-        return path
+        return _find_tables(path) or path
     if name.startswith("@") and len(name) > 1:
         return _read_list(name, file) if is_present(beside(file, name[1:])) else None
     if not glob.has_magic(name):

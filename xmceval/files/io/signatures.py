@@ -20,6 +20,8 @@ ZSTD_SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50,
 
 COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 
+TABLE_ENDINGS = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
+
 # Endings of the two files of a pair, which may be compressed.
 LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"
 

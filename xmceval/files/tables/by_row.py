@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +33,10 @@ BYTES_OF_ENTRY = 48  # memory while sorting
 
 Triples: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]  # entries as arrays [n] of row, label and value
 ReadEntries: TypeAlias = Callable[[], Iterator[tuple[AnyArray, Triples]]]  # yields the row of each line, and entries
+
+
+def _expect_number(word: str, _: None) -> str:
+    return f"expected a 0-based row number, found {word!r} (hint: name the column query_id if it has ids)"
 
 
 def _join(parts: Sequence[Triples]) -> Triples:
@@ -63,7 +66,7 @@ def _read_entries(
         for name, arrays in held.items():
             arrays.append(by_name[name].array)
         key, stop = by_name.get(columns.key or ""), first + len(by_name[columns.label].array)
-        lines, first = np.arange(first, stop) if key is None else key.to_whole(), stop
+        lines, first = np.arange(first, stop) if key is None else key.to_whole(_expect_number), stop
         label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
         if words is not None:
             labels: AnyArray = words.number(*label.to_text())
@@ -165,7 +168,9 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         warnings.extend(check_numbers(truth, by_row))
     stored: FilePieces | Matrix
     if is_streamed and table.path is not None:
-        stored = FilePieces((table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows))
+        stored = FilePieces(
+            table.files or (table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows)
+        )
     else:
         csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
@@ -275,7 +280,7 @@ def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
         return True, [np.array([[0, n_lines]])], n_lines
     last, n_lines, is_sorted, runs = -1, 0, True, list[Int64]()
     for (column,) in table.batches([columns.key]):
-        rows = column.to_whole()
+        rows = column.to_whole(_expect_number)
         is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
         last, n_lines = int(rows[-1]), n_lines + rows.size
         runs.append(find_runs(rows))
@@ -290,10 +295,8 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
         if truth is not None:
             check_ids(truth, by_row)
         both = [] if truth is None or truth.columns.key is None or by_row.columns.key is None else [truth, by_row]
-        in_shards = ", in each shard: join those of truth and predictions if they count on"
         raise DataError(
-            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} "
-            f"(rows are 0-based{in_shards if by_row.runs[0, 0] > 1 else ''})"
+            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
             f"{f' (hint: {as_names(*both)})' if both else ''}"
         )
     n_rows = stop if n_rows is None else n_rows
@@ -342,18 +345,29 @@ def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
         )
 
 
-def refuse_numbers_of_all(name: str, tables: Sequence[ByRow]) -> None:
-    """Refuse shards whose row numbers continue from shard to shard: no row is in two of them."""
-    n_rows = sum(int(np.diff(table.runs).sum()) for table in tables)
-    if len(tables) > 1 and n_rows >= LEAST_IDS and np.diff(join_runs([table.runs for table in tables])).sum() == n_rows:
-        table = tables[0]
-        whole = replace(table.table, pandas=join_frames([table.table.pandas for table in tables]))
-        if table.table.path is not None:
-            whole = replace(whole, path=Path(name))
-        raise DataError(
-            f"{name}: no row is in two shards by their column {table.columns.key!r}, which counts from 0 in each shard "
-            f"(hint: {whole.changed('')} if it counts the rows of all)"
-        )
+def count_on(tables: Sequence[Table], key: str) -> bool:
+    """Return whether row numbers count the rows of all shards: no number is in two of them.
+
+    The lines of a row may continue in the next shard, but a row 0 in two shards is the first row of each.
+    """
+    seen, last = np.empty((0, 2), dtype=np.int64), 0
+    for table in tables:
+        shard = [seen]
+        for (column,) in table.batches([key]):
+            rows = column.to_whole(_expect_number)
+            if len(shard) == 1 and rows[0] == last > 0:
+                rows = rows[rows != last]
+            if not rows.size:
+                continue
+            last = int(rows[-1])
+            runs = find_runs(rows)
+            n_distinct = np.diff(join_runs([seen, runs])).sum()
+            if n_distinct < np.diff(seen).sum() + np.diff(runs).sum():
+                return False
+            shard.append(runs)
+        if len(shard) > 1:
+            seen = join_runs(shard)
+    return True
 
 
 def as_names(*tables: ByRow) -> str:

@@ -31,6 +31,8 @@ LOOKED_AT = 100  # cells to check in a column of objects
 
 def find_table(value: Any, name: str) -> Table | None:
     """Return an object as a table; None for matrices, including data frames with a column per label."""
+    if isinstance(value, Table):  # of shards
+        return value
     if isinstance(value, (np.ndarray, list, tuple, dict, str, Path)) or hasattr(value, "tocsr"):
         return None
     roles = find_roles(_index_names(value))

@@ -21,11 +21,12 @@ import numpy as np
 
 from xmceval.errors import DataError, listed, names_flags
 from xmceval.files.io.chunks import NUMBER
+from xmceval.files.io.paths import is_pair, to_path
 from xmceval.files.io.signatures import TABLES
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.by_row import index_columns, open_by_row, read_values, refuse_repeats
+from xmceval.files.tables.by_row import count_on, index_columns, open_by_row, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
     INDEX,
     UNUSED,
@@ -35,10 +36,12 @@ from xmceval.files.tables.columns import (
     doubt_systems,
     explain_names,
     find_columns,
+    find_pairs,
     find_roles,
     keep_one,
     plain,
 )
+from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.table import (
     DELIMITERS,
     LOOKED_AT,
@@ -47,12 +50,14 @@ from xmceval.files.tables.table import (
     csv_code,
     csv_table,
     file_table,
+    join_lines,
     split_fields,
     to_numpy,
 )
 from xmceval.files.text.words import text_of
 from xmceval.rows.block import Int64
 from xmceval.rows.readings import write_frame
+from xmceval.rows.shards import Shards
 
 RANKS_LOOKED_AT = 1 << 15  # lines
 
@@ -87,6 +92,53 @@ def open_table(table: Table, request: Request) -> Opened:
     if request.are_scores:
         opened.source.warnings.extend(doubt_systems(table, columns))
     return replace(opened, value=columns.value)
+
+
+def join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Table | None:
+    """Return shards as one table if its lines name queries, or rows that are counted over all shards; else None."""
+    tables = list[Table]()
+    for number, part in enumerate(shards.parts):
+        table = _find_part(part, f"{name}[{number}]")
+        if table is None:
+            return None
+        tables.append(table)
+    first = tables[0]
+    try:
+        columns, _ = find_pairs(first.name, first.names, list(filter(first.is_list, first.names)), are_scores=False)
+    except DataError:  # which opening the first shard reports
+        return None
+    key = columns.key
+    if key is None or any(key not in table.names for table in tables):
+        return None
+    place = name if first.path is None else shards.name
+    if not columns.has_queries:
+        are_over_all = count_on(tables, key)
+        if truth is not None:
+            _check_numbering(place, truth, are_over_all=are_over_all)
+        if not are_over_all:
+            return None
+    return join_lines(place, tables)
+
+
+def _check_numbering(name: str, truth: Opened, *, are_over_all: bool) -> None:
+    """Refuse shards whose rows are numbered over all, beside a truth with rows numbered in each shard, or reversed."""
+    joined = truth.by_row
+    are_per_shard = any(part.by_row is not None and part.by_row.columns.key is not None for part in truth.parts)
+    problem = ""
+    if are_over_all and are_per_shard:
+        problem = f"no row number is in two of its shards, but {truth.name} has numbers that count from 0 in each"
+    elif not are_over_all and joined is not None and len(joined.table.files) > 1:
+        problem = f"a row number is in two of its shards, but no number is in two shards of {truth.name}"
+    if problem:
+        raise DataError(f"{name}: {problem} (hint: number the rows of both over all shards)")
+
+
+def _find_part(part: Any, name: str) -> Table | None:
+    """Return a shard as a table, which can be read repeatedly; None for other shards."""
+    if isinstance(part, (str, Path)):
+        path = to_path(part)
+        return None if is_pair(path) else table_at(path)
+    return find_table(part.read_all() if hasattr(part, "read_all") else part, name)
 
 
 def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySource:

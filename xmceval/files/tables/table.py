@@ -8,9 +8,9 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -26,7 +26,7 @@ from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_al
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import AnyArray, Int64
 from xmceval.rows.matrices.frames import is_frame
-from xmceval.rows.readings import Axis, write_frame
+from xmceval.rows.readings import Axis, join_frames, write_frame
 
 BATCH_ROWS = 1 << 17  # lines to read at a time
 LONGEST_ROW = 1 << 24  # entries of one row, which are held together
@@ -241,6 +241,7 @@ class Table:
     facts: tuple[str, ...] = ()  # facts about it, in words
     first: Any = None  # the first lines of a table in memory that can be read only once
     rows: Axis | None = None  # row names from the index, if each line is the next row
+    files: tuple[Path, ...] = ()  # the files of shards that are one table
 
     def __str__(self) -> str:
         return self.name
@@ -535,6 +536,48 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
         code = f"{name}.to_frame({reader.schema.names[0]!r})"
     place = partial(_row_of_table, name)
     return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, rows)
+
+
+def join_lines(name: str, tables: Sequence[Table]) -> Table:
+    """Return the lines of several tables with the same columns as one table."""
+    first, *others = tables
+    for other in others:
+        if {*other.names} != {*first.names}:
+            names, others = ", ".join(first.names), ", ".join(other.names)
+            raise DataError(f"{first} has the columns {names}, {other} has {others}; expected the same in all shards")
+        for column in first.names:
+            if first.is_list(column) != other.is_list(column):
+                raise DataError(f"{first} and {other}: {column!r} has lists in one only; expected them in all")
+    lengths = [table.n_lines for table in tables if table.n_lines is not None]
+    return replace(
+        first,
+        name=name,
+        read=partial(_read_tables, tables),
+        place=partial(_place_in_tables, tables),
+        pandas=join_frames([table.pandas for table in tables]),
+        n_lines=sum(lengths) if len(lengths) == len(tables) else None,
+        facts=(counted(len(tables), "shard"), *first.facts),
+        first=next((table.first for table in tables if table.first is not None), None),
+        rows=None,
+        files=tuple(table.path for table in tables if table.path is not None),
+    )
+
+
+def _read_tables(tables: Sequence[Table], names: list[str]) -> Iterator[Any]:
+    for table in tables:
+        with _in_words(table.name, table.form):
+            yield from (batch.select(names) for batch in table.read(names) if batch.num_rows)
+
+
+def _place_in_tables(tables: Sequence[Table], line: int) -> str:
+    for table in tables[:-1]:
+        n_lines = table.n_lines
+        if n_lines is None:
+            n_lines = sum(len(column.array) for (column,) in table.batches(table.names[:1]))
+        if line < n_lines:
+            return table.place(line)
+        line -= n_lines
+    return tables[-1].place(line)
 
 
 def has_lists(type_: Any) -> bool:

@@ -147,6 +147,7 @@ def open_truth(
                 raise names_beside_ids(name, "y_true" if first is None else first.name)
         return _join_rows(opened, options)
 
+    value = _join_tables(value, name)
     if isinstance(value, Shards):
         parts = list[Opened]()
         for number, part in enumerate(in_turn(value.name, value.parts)):
@@ -215,6 +216,7 @@ def open_scores(
         known = _known_labels(labels, truth.names, own_labels, truth)
         return _in_known_order(source, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
 
+    value = _join_tables(value, "y_score", truth)
     if isinstance(value, Shards):
         _refuse_judgments(truth.judgments, value)
         is_paired, parts = len(truth.parts) == len(value), list[Opened]()
@@ -469,6 +471,16 @@ def _refuse_ids(truth: Opened | None, name: str) -> None:
         raise names_beside_ids(truth.name, name)
 
 
+def _join_tables(value: Any, name: str, truth: Opened | None = None) -> Any:
+    """Return shards as one table if their lines name queries, or rows of all shards; return others unchanged."""
+    if not isinstance(value, Shards):
+        return value
+    from xmceval.files.tables.open import join_tables  # not loaded for other files
+
+    table = join_tables(value, name, truth)
+    return value if table is None else table
+
+
 def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -> Opened:
     """Join opened shards into one input."""
     for part in parts:
@@ -482,17 +494,11 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
     rows, by_row = _join_named_rows(parts, name), None
     tables = [part.by_row for part in parts if part.by_row is not None]
     if len(tables) == len(parts):
-        from xmceval.files.tables.by_row import (  # not loaded for other files
-            find_rows,
-            join_shards,
-            refuse_numbers_of_all,
-        )
+        from xmceval.files.tables.by_row import find_rows, join_shards  # not loaded for other files
 
         if all(table.columns.key is None for table in tables):
             by_row = join_shards(name, tables)
             rows = find_rows(by_row, rows)
-        elif all(table.columns.key is not None for table in tables):
-            refuse_numbers_of_all(name, tables)
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
     return Opened(
         source,
@@ -524,8 +530,8 @@ def _refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
     """Refuse shards in ranking formats, where rows are queries of all files."""
     if judgments is not None:
         raise DataError(
-            f"{shards.name}: qrels and what is scored against them cannot be shards, as their rows are "
-            "joined by query (hint: join the files into one first)"
+            f"{shards.name}: qrels, runs and records by query cannot be shards, as their rows are joined by query "
+            "(hint: join the files into one first)"
         )
 
 

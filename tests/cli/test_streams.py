@@ -48,16 +48,8 @@ for line, closed, out, err in json.loads(sys.argv[1]):
                 os.close(place)
                 setattr(sys, name, None)
         sys.argv = ["xmceval", *line.split()]
-        code = 99
-        try:
-            xmceval.cli.main.main()
-        except SystemExit as end:
-            code = end.code or 0
-            if sys.stdout:
-                sys.stdout.flush()
-        finally:
-            os._exit(code)
-    print(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]))
+        xmceval.cli.main.main()  # exits as Python does, with a code of its own if a stream cannot be flushed
+    print(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), flush=True)
 """
 
 
@@ -72,7 +64,9 @@ def files():
 def run_all(cases):
     """Run [line, closed streams, output, errors] one after the other; return their exit codes."""
     command = [sys.executable, "-c", RUN, json.dumps(list(cases))]
-    return [*map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())]
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=buffered)
+    return [*map(int, ended.stdout.split())]
 
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="closes streams in copies of a process")
@@ -137,3 +131,56 @@ def test_an_output_without_room_is_an_error_and_one_without_a_reader_is_none():
         assert (code, error[: len(begins) or None]) == (expected, begins), line
     assert Path("page.html").read_text(encoding="utf-8").endswith("</html>\n")
     assert Path("plot.svg").exists()
+
+
+SPOKEN = {  # exit codes of commands that write to stderr
+    "score t.txt p.txt -m P,PSP": 0,
+    "score t.txt p.txt -m P,PSP -o json -v --require P@1>=99": 3,
+    "score t.txt p.txt -m P,PSP --strict": 1,
+    "compare t.txt p.txt q.txt -m P,PSP --fail-if-worse P@1": 3,
+    "benchmark b.toml --require P@1>=99": 3,
+    "benchmark failing.toml": 1,
+    "merge 1.state --require P@1>=99": 3,
+    "inspect t.txt 1.state p.txt none.txt": 1,
+    "convert p.txt - -v": 0,
+    "metrics P": 0,
+    "metrics none": 2,
+    "score t.txt none.txt": 1,
+    "score t.txt p.txt --none": 2,
+    "none": 2,
+    "": 2,
+    "--help": 0,
+}
+
+
+@forks
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")
+@pytest.mark.usefixtures("files")
+def test_no_state_of_stderr_changes_the_exit_code_or_the_output():
+    failing = Path("b.toml").read_text() + "[datasets.none]\ntruth = 'p.txt'\n"
+    Path("failing.toml").write_text(failing)
+    outputs = ("file", "|", "/dev/full")
+    errors = [((), "err"), (("stderr",), "err"), ((), "|"), ((), "/dev/full")]
+    ways = [(line, out, *way) for line in SPOKEN for out in outputs for way in errors]
+    names = [f"{number}.out" if out == "file" else out for number, (_, out, *_) in enumerate(ways)]
+    codes = run_all([line, closed, name, err] for (line, _, closed, err), name in zip(ways, names, strict=True))
+    found = {}
+    for (line, out, *_), name, code in zip(ways, names, codes, strict=True):
+        written = Path(name).read_bytes() if out == "file" else b""
+        if line.startswith("benchmark") or "json" in line:
+            assert not written or b"P@1" in written
+        found.setdefault((line, out), set()).add((code, written))
+    for line, code in SPOKEN.items():
+        [(code_of_file, written)] = found[line, "file"]
+        assert code_of_file == code, line
+        assert found[line, "|"] == {(code, b"")}, line
+        assert found[line, "/dev/full"] == {(1 if written else code, b"")}, line
+
+
+def test_the_exit_code_of_a_gate_survives_a_pipe_that_closes_early(files):
+    words = "compare t.txt p.txt q.txt -m P,PSP --fail-if-worse P@1".split()
+    command = [sys.executable, "-m", "xmceval", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.wait() == 3

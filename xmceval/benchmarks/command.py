@@ -10,7 +10,7 @@ import click
 from xmceval.benchmarks import FILE_NAME
 from xmceval.cli import options
 from xmceval.cli.inputs import executor_of, watch
-from xmceval.cli.messages import enforced, long_work, refuse_doubts, say, say_written, warn
+from xmceval.cli.messages import enforce, long_work, print_output, refuse_doubts, say, say_written, warn
 from xmceval.cli.outputs import check_plots
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.paths import to_path
@@ -82,16 +82,16 @@ def command(file: str, form: str, **arguments: Any) -> None:
     for line in list_lines(outcome, "notes") if verbose else ():
         say(f"note: {line}")
     warn(doubts if verbose else by_kind(doubts, outcome, "; -v shows all"))
-    with enforced(outcome.gates, failures):
-        click.echo(render(outcome, form, layout), nl=False)
-        for path in plots:
-            save(outcome.plot(), path, force=arguments["force"])
-        if not quiet:
-            n = outcome.count_cells()
-            failed = [counted(n["error"], "error")] if n["error"] else []
-            others = [f"{n[status]:,} {status}" for status in ("missing", "published") if n[status]]
-            facts = [f"{counted(n['scored'], 'cell')} scored", *failed, *others, f"{time.monotonic() - began:.1f} s"]
-            say(" · ".join(facts))
+    print_output(render(outcome, form, layout))
+    for path in plots:
+        save(outcome.plot(), path, force=arguments["force"])
+    if not quiet:
+        n = outcome.count_cells()
+        failed = [counted(n["error"], "error")] if n["error"] else []
+        others = [f"{n[status]:,} {status}" for status in ("missing", "published") if n[status]]
+        facts = [f"{counted(n['scored'], 'cell')} scored", *failed, *others, f"{time.monotonic() - began:.1f} s"]
+        say(" · ".join(facts))
+    enforce(outcome.gates, failures)
 
 
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:

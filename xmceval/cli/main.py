@@ -82,6 +82,17 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
 
 
+class _LossyFile(io.FileIO):
+    """Standard error that drops what cannot be written: no message changes the exit code or the output."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes, or drop them if nobody reads them, or there is no room."""
+        written = None  # remains None if a pipe is full and does not block
+        with contextlib.suppress(OSError):
+            written = super().write(data)
+        return len(data) if written is None else written
+
+
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
@@ -109,20 +120,22 @@ def main(args: Sequence[str] | None = None) -> None:
                 setattr(sys, name, lost)
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    if instruction := os.environ.get(COMPLETION):
-        from click.shell_completion import shell_complete
-
-        sys.exit(shell_complete(cli, {}, "xmceval", COMPLETION, instruction))
+    if sys.stderr is sys.__stderr__ and os.name == "posix":
+        lossy = io.BufferedWriter(_LossyFile(2, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(lossy, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:
-        with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:
-            cli.invoke(context)
-        code = 0
+        if instruction := os.environ.get(COMPLETION):
+            from click.shell_completion import shell_complete
+
+            code = shell_complete(cli, {}, "xmceval", COMPLETION, instruction)
+        else:
+            with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:
+                cli.invoke(context)
+            code = 0
     except click.exceptions.Exit as leave:
         code = leave.exit_code
-    except BrokenPipeError:
-        # The reader, such as head, has closed the pipe. Nothing more may be written, not even at exit.
-        sys.stdout = io.StringIO()
+    except BrokenPipeError:  # the reader of stdout, such as head, has closed the pipe
         code = 0
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ninterrupted", err=True)
@@ -137,4 +150,8 @@ def main(args: Sequence[str] | None = None) -> None:
         message = redacted(message) if isinstance(error, XmcevalError) else escaped(message)
         click.echo(f"Error: {message}", err=True)
         code = 2 if isinstance(error, UsageError) else 1
+    try:
+        sys.stdout.flush()
+    except OSError:  # as before; Python would try once more, and end with its own exit code
+        sys.stdout = io.StringIO()
     sys.exit(code)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -77,15 +76,14 @@ def warn_of_results(
     warn(doubts)
 
 
-@contextmanager
-def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
-    """Report failed gates and other failures after the output is written, even if the output was closed."""
-    try:
-        yield
-    except BrokenPipeError:
-        if all(outcome.passed for outcome in outcomes) and not failures:
-            raise
-        sys.stdout = io.StringIO()  # nothing more may be written there, not even at exit
+def print_output(text: str) -> None:
+    """Write to stdout; if its reader has gone, the command goes on to its files and its gates."""
+    with suppress(BrokenPipeError):
+        click.echo(text, nl=False)
+
+
+def enforce(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> None:
+    """Report failed gates and other failures, after the output is written."""
     breaches = [outcome.why for outcome in outcomes if outcome.is_decided and not outcome.passed]
     for line in breaches:
         say(f"breach: {line}")

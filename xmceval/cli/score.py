@@ -9,7 +9,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.inputs import find_inputs, open_inputs
-from xmceval.cli.messages import enforced, say, warn_of_results
+from xmceval.cli.messages import enforce, print_output, say, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.report.pictures import OF_RESULTS
 
@@ -82,8 +82,6 @@ def command(form: str, **arguments: Any) -> None:
     warn_of_results(arguments, results, form=form)
     if len(results) > 1 and not arguments["quiet"]:
         say("note: xmceval compare tests whether the differences between systems could be chance")
-    with enforced([outcome for result in results for outcome in result.gates]):
-        try:
-            click.echo(render(Results(results), form, layout), nl=False)
-        finally:  # even if the table went to a closed pipe
-            write_files(results)
+    print_output(render(Results(results), form, layout))
+    write_files(results)
+    enforce([outcome for result in results for outcome in result.gates])

@@ -11,7 +11,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.inputs import find_inputs, open_inputs, split_name, watch
-from xmceval.cli.messages import enforced, long_work, warn_of_results
+from xmceval.cli.messages import enforce, long_work, print_output, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.comparison.options import Testing
 from xmceval.errors import UsageError, listed
@@ -86,11 +86,9 @@ def command(form: str, **arguments: Any) -> None:
     gates = find_gates(layout.settle(comparison.results[0].nouns))
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.doubts, form=form)
-    with enforced(comparison.gates):
-        try:
-            click.echo(render(comparison, form, layout), nl=False)
-        finally:  # even if the table went to a closed pipe
-            write_files(comparison.results, comparison)
+    print_output(render(comparison, form, layout))
+    write_files(comparison.results, comparison)
+    enforce(comparison.gates)
 
 
 def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns], Sequence[Gate]]) -> Prepared:

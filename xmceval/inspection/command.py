@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.messages import long_work
+from xmceval.cli.messages import long_work, print_output
 
 
 @options.command("inspect", short_help="Describe files and check whether they are valid.")
@@ -44,6 +44,6 @@ def command(files: tuple[str, ...], form: str, verbose: bool, **settings: Any) -
 
     with long_work(quiet=False):
         report = inspect(files, **settings)
-    click.echo(report.to_json() if form == "json" else report.to_text(verbose=verbose), nl=False)
+    print_output(report.to_json() if form == "json" else report.to_text(verbose=verbose))
     if not report.is_sound:
         raise click.exceptions.Exit(1)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.messages import enforced, warn_of_results
+from xmceval.cli.messages import enforce, print_output, warn_of_results
 
 
 @options.command("merge", short_help="Merge the totals that separate jobs saved.")
@@ -59,5 +59,5 @@ def command(
     check_computed(gates, [figure.measure for figure in result.figures])
     result = replace(result, gates=tuple(judge_values(gates, result, layout)))
     warn_of_results(arguments, [result], form=form)
-    with enforced(result.gates):
-        click.echo(render(result, form, layout), nl=False)
+    print_output(render(result, form, layout))
+    enforce(result.gates)

@@ -1,5 +1,6 @@
 """Verdicts of many pairs: one sentence per metric."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_what_was_tested_for_no_pair_is_said_once_without_names(numbers):
         assert f"\n{line} not tested\n" in str(comparison)
 
 
-def test_a_pair_has_one_sentence_for_all_metrics_and_bins_one_where_they_decide_otherwise():
+def test_a_pair_has_one_sentence_for_all_metrics_and_one_in_each_bin():
     """The first label is frequent, the second is rare: each system finds one of them."""
     truth = np.tile([1, 1, 0], (N_ROWS, 1))
     frequent, rare = np.tile([0.9, 0.1, 0.5], (N_ROWS, 1)), np.tile([0.1, 0.9, 0.5], (N_ROWS, 1))
@@ -113,11 +114,49 @@ def test_a_pair_has_one_sentence_for_all_metrics_and_bins_one_where_they_decide_
     options = {"metrics": "P,PSP", "k": 1, "train": train, "by_frequency": [50]}
     assert xmceval.compare(truth, systems, **options).to_dict()["verdicts"] == [
         f"rare is better than frequent on PSP@1 by 35.37 ±6.52; {UNDETECTED} on P@1, where no instances differ",
-        "from 50: rare is worse than frequent on P@1 by 66.67 ±12.28 and PSP@1 by 31.30 ±5.77",
-        "below 50: rare is better than frequent on P@1 by 66.67 ±12.28",
+        "50 or more: rare is worse than frequent on P@1 by 66.67 ±12.28 and PSP@1 by 31.30 ±5.77",
+        "0 to 49: rare is better than frequent on P@1 by 66.67 ±12.28 and PSP@1 by 66.67 ±12.28",
     ]
     of_three = xmceval.compare(truth, {**systems, "again": rare}, **options).to_dict()["verdicts"]
-    assert [line.partition(":")[0] for line in of_three if ": " in line] == ["from 50"] * 2 + ["below 50"] * 2
+    assert [line.partition(":")[0] for line in of_three if ": " in line] == ["50 or more"] * 3 + ["0 to 49"] * 3
+
+
+@pytest.mark.parametrize("n_systems", [2, 3, 4])
+@pytest.mark.parametrize("parts", ["by_frequency", "by_group"])
+@pytest.mark.parametrize("against", [None, "a"])
+def test_verdicts_name_every_difference_in_every_bin_whether_it_was_detected_or_not(n_systems, parts, against):
+    rng = np.random.default_rng(3)
+    truth = (rng.random((N_ROWS, 12)) < 0.5 / np.arange(1, 13)).astype(int)
+    groups = rng.integers(3, size=N_ROWS)
+    systems = {
+        name: rng.random(truth.shape) + (1 + i) * 0.4 * truth * (np.arange(12) < 2 + 5 * i)
+        for i, name in enumerate("abcd"[:n_systems])
+    }
+    of_parts = {"by_frequency": [4, 9], "train": truth} if parts == "by_frequency" else {"by_group": groups}
+    comparison = xmceval.compare(truth, systems, k=(1, 2), metrics="P,R,nDCG", against=against, **of_parts)
+    verdicts, in_bins = comparison.to_dict()["verdicts"], [each for each in comparison.differences if each.bin]
+    assert {each.mark == "none" for each in in_bins} == {True, False}
+    assert not any(line.startswith("None") or not line for line in verdicts)
+    for difference in in_bins:
+        metric = re.compile(rf"(?<!\w){difference.measure.name}(?!\w)")
+        if len(comparison.pairs) > 3:  # a sentence per metric
+            lines = [line for line in verdicts if re.match(rf"{difference.bin}, [^:]*{metric.pattern}[^:]*: ", line)]
+            assert len(lines) == 1
+            continue
+        lines = [line for line in verdicts if re.match(rf"{difference.bin}: .*\b[abcd]\b", line)]
+        lines = [line for line in lines if set(re.findall(r"\b[abcd]\b", line)) == set(difference.pair)]
+        assert len(lines) == 1
+        detected, _, undetected = lines[0].partition("no difference")
+        assert bool(metric.search(undetected)) == (difference.mark == "none")
+        assert bool(metric.search(detected)) == (difference.mark != "none")
+
+
+@pytest.mark.parametrize("n_systems", [2, 4])
+def test_verdicts_say_what_was_not_tested_in_a_group(n_systems):
+    """A group of one row has no test."""
+    verdicts = compare(named(*(50, 20, 10, 30)[:n_systems]), by_group=[0, *[1] * (N_ROWS - 1)]).to_dict()["verdicts"]
+    expected = {2: "0: P@1 was not tested between b and a", 4: "0, P@1: not tested"}
+    assert [line for line in verdicts if line.startswith("0")] == [expected[n_systems]]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,9 @@
 """Slices by training frequency and ceilings: shares that add up, means within bins, the best that can be reached."""
 
+import csv
+import io
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -60,7 +64,8 @@ def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
 @pytest.mark.parametrize(
     ("bins", "said"),
     [
-        ("10,5", "must ascend from at least 1, got '10,5'"),
+        ("10,5", "must ascend, got '10,5'"),
+        ("0,0,5", "must ascend, got '0,0,5'"),
         ("10,tail", "names of bins, or ascending training counts, got '10,tail'"),
         ("", "names of bins, or ascending training counts, got ''"),
         (0, "at least 1"),
@@ -69,11 +74,18 @@ def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
         (2.5, "ascending training counts, got 2.5"),
         (True, "ascending training counts, got True"),
         ([], r"ascending training counts, got \[\]"),
-        ([0], "must ascend from at least 1"),
+        ([0], r"by_frequency=\[0\] would be one bin with all labels"),
         ("foo", "'foo' would be one bin with all labels; expected at least two names such as head,tail, a number"),
         (10**9, "at most 1,000 bins, got 1000000000"),
         (["all"], "would be one bin with all labels"),
         ("head,tail,head", "names 'head' twice; expected a name of its own for each bin"),
+        *(
+            (
+                f"{name},tail",
+                f"'{name}' is not a name; .* equal shares .* pass by_frequency='10,100' for bins that begin",
+            )
+            for name in ("head=100", "head>100", "<100", "10-99", "100+")
+        ),
         ("-3", "ascending training counts, got '-3'"),
     ],
 )
@@ -114,8 +126,76 @@ def test_one_training_count_makes_two_bins(zipf):
     train, y_true, y_score = zipf
     result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=[30])
     counts = train.sum(axis=0)
-    assert [each.bin.name for each in result.slices] == ["from 30", "below 30"]
+    assert [each.bin.name for each in result.slices] == ["30 or more", "0 to 29"]
     assert [each.bin.n_labels for each in result.slices] == [(counts >= 30).sum(), (counts < 30).sum()]
+
+
+@pytest.mark.parametrize(
+    ("bins", "names"),
+    [
+        ("10,100", ["100 or more", "10 to 99", "0 to 9"]),
+        ("0,10,100", ["100 or more", "10 to 99", "0 to 9"]),
+        ([0, 1, 2], ["2 or more", "1", "0"]),
+        ([1000], ["1,000 or more", "0 to 999"]),
+    ],
+)
+def test_bins_by_counts_have_the_same_name_everywhere_which_says_what_they_hold(zipf, bins, names):
+    train, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, train=train, metrics="macroF1", k=1, by_frequency=bins)
+    counts = train.sum(axis=0)
+    for part in result.slices:
+        low, _, high = part.bin.name.replace(",", "").removesuffix(" or more").partition(" to ")
+        is_open = part.bin.name.endswith("or more")
+        inside = (counts >= int(low)) & (counts <= (np.inf if is_open else int(high or low)))
+        assert part.bin.n_labels == inside.sum()
+    record = result.to_dict()["systems"][0]
+    assert [part.bin.name for part in result.slices] == names
+    assert [part["name"] for part in record["slices"]] == names
+    assert list(dict.fromkeys(line["bin"] for line in csv.DictReader(io.StringIO(result.to_csv())))) == ["", *names]
+    assert [key.partition("/")[0] for key in result.flat() if "/" in key] == names
+    for text in (str(result), result.to_markdown(), result.to_latex()):
+        assert all(f"{name}: " in text for name in names)
+
+
+def test_what_holds_nothing_has_no_value_in_any_form(zipf):
+    """A bin without labels, and a group whose rows are all left out."""
+    train, y_true, y_score = zipf
+    scores = {name: [y_score + shift, y_score - shift, y_score] for name, shift in (("a", 0.2), ("b", y_score))}
+    alone = {name: runs[0] for name, runs in scores.items()}
+    first = np.flatnonzero(y_true.sum(axis=1) == 0)
+    groups = np.where(np.isin(np.arange(120), first), "none", "some")
+    assert first.size
+    options = {"metrics": "P,PSP,macroF1", "k": 3, "train": train}
+    of_bins = {"by_frequency": [1, 10_000]}, "10,000 or more: no labels"
+    of_groups = {"by_group": groups, "empty_rows": "drop"}, "none: 0 instances"
+    for parts, title in (of_bins, of_groups):
+        for systems in (alone, scores):
+            comparison = xmceval.compare(y_true, systems, **options, **parts)
+            result, (empty, *_) = comparison.results[0], comparison.results[0].slices
+            assert not [each for each in comparison.differences if each.bin == empty.bin.name]
+            for text in (str(result), str(comparison), comparison.to_latex(), comparison.to_markdown()):
+                assert title in text
+                assert "nan" not in text
+            assert not [line for line in comparison.to_dict()["verdicts"] if line.startswith(empty.bin.name)]
+            for estimate in empty.estimates.values():
+                assert math.isnan(estimate.value)
+                assert estimate.undefined
+                assert estimate.low is None
+            values = result.to_dict()["systems"][0]["slices"][0]["metrics"].values()
+            assert {value["value"] for value in values} == {None}
+            lines = [line for line in csv.DictReader(io.StringIO(result.to_csv())) if line["bin"] == empty.bin.name]
+            assert [line["value"] for line in lines] == [""] * 3
+
+
+def test_bins_alone_ask_for_no_propensities_and_say_whose_frequencies_they_are_of(zipf):
+    _, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, k=1, metrics="P", by_frequency=2)
+    assert result.doubts == ()
+    assert "instances of array itself, " in str(result)
+    assert "label frequencies: N=120 from array itself\n" in str(result)
+    assert "propensities" not in str(result)
+    weighed = xmceval.score(y_true, y_score, k=1, metrics="PSP", by_frequency=2)
+    assert [doubt.partition(" from")[0] for doubt in weighed.doubts] == ["propensities are estimated"]
 
 
 @pytest.mark.parametrize("threshold", [None, 0.35])

@@ -22,7 +22,7 @@ from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, reco
 from xmceval.report.renderable import Tabular, join_facts, shorten
 from xmceval.report.score_sheet import Signs, SystemLine, describe_propensities, explain_direction, make_section
 from xmceval.report.scored import GateOutcome, describe_size, shared_lines
-from xmceval.report.sheet import ASCII_SIGNS, DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Row, Section, Sheet
+from xmceval.report.sheet import DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Row, Section, Sheet
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES, Nouns
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.options import specs
@@ -312,9 +312,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
     sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
     measures = benchmark.measures
     propensities = {
-        name: describe_propensities(model)
-        for name, comparison in benchmark.items()
-        if (model := comparison.results[0].propensities) is not None
+        name: words for name, comparison in benchmark.items() if (words := describe_propensities(comparison.results[0]))
     }
     about = [f"{name}: {words}" for name, words in propensities.items()]
     heads: dict[str, tuple[str, str]] = {}
@@ -369,7 +367,7 @@ def _make_section(
             name,
             dataset.list_figures(name, benchmark.measures),
             computed[name].slices if name in computed else (),
-            shown=f"{name} {_show_sign(PUBLISHED_SIGN, layout)}" if name in benchmark.published else name,
+            shown=f"{name} {layout.sign(PUBLISHED_SIGN)}" if name in benchmark.published else name,
         )
         for name in systems
     ]
@@ -379,7 +377,7 @@ def _make_section(
         columns = section.columns_with_values(columns)
     rows = list(section.rows)  # systems, then the ceiling
     for place, name in enumerate(systems):
-        blank = Cell(FAILED if dataset.find_status(name) == FAILED else _show_sign(NO_VALUE, layout))
+        blank = Cell(FAILED if dataset.find_status(name) == FAILED else layout.sign(NO_VALUE))
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
     first = dataset.comparison.results[0] if dataset.comparison else None
     if part and first:
@@ -387,11 +385,6 @@ def _make_section(
         return Section(f"{dataset.name}, {title}", tuple(rows), f"{dataset.name}, {bin_name}")
     size = describe_size(first) if first else ()
     return Section(" · ".join([dataset.name, *size]), tuple(rows), dataset.name)
-
-
-def _show_sign(sign: str, layout: Layout) -> str:
-    """Return a sign, or its substitute in an output without such signs."""
-    return sign if layout.is_unicode else ASCII_SIGNS[sign]
 
 
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
@@ -416,7 +409,7 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
     if benchmark.published:
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)
         published = f"published ({sources})" if sources else "published"
-        yield f"{_show_sign(PUBLISHED_SIGN, layout)} {published}: not tested, but may be best or second"
+        yield f"{layout.sign(PUBLISHED_SIGN)} {published}: not tested, but may be best or second"
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:

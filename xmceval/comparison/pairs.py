@@ -256,7 +256,9 @@ def find_differences(
                     nouns=systems[0].nouns,
                 )
             )
-    differences = [*tested, *of_runs]  # adjusted together within each metric, or over all metrics
+    empty = {part.bin.name for part in systems[0].slices if part.bin.is_empty}
+    # Adjusted together within each metric, or over all metrics.
+    differences = [difference for difference in (*tested, *of_runs) if difference.bin not in empty]
     families: dict[Any, list[int]] = {}
     for i, difference in enumerate(differences):
         if difference.p is not None:

@@ -226,28 +226,22 @@ def has_many_pairs(comparison: Compared) -> bool:
 
 
 def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
-    """Write a sentence per pair, or of many pairs per metric; then for each bin what it decides otherwise."""
-    total = [difference for difference in comparison.differences if not difference.bin]
-    if has_many_pairs(comparison):
-        sentences = _summarise_metrics(total, comparison.testing.against)
-    else:
-        tested = {difference.measure.name for difference in total if difference.p is not None}
-        sentences = []
-        for of_pair in _by_pair(total):
-            sentences += list(filter(None, [_write_pair(of_pair, layout)]))
-            names = [difference.measure.name for difference in of_pair if difference.p is None]
-            if untested := [name for name in names if name in tested]:
-                sentences.append(_describe_untested(untested, of_pair[0].pair))
-    marks = {difference.key: difference.mark for difference in total}
-    of_bins = [
-        difference
-        for difference in comparison.differences
-        if difference.bin and difference.mark in {BETTER, WORSE} and difference.mark != marks.get(difference.key)
-    ]
-    for part in comparison.results[0].slices:
-        in_bin = [difference for difference in of_bins if difference.bin == part.bin.name]
-        sentences += [f"{part.bin.name}: {_write_pair(of_pair, layout)}" for of_pair in _by_pair(in_bin)]
+    """Write a sentence per pair, or of many pairs per metric: first over all labels, then the same in each bin."""
+    tested = _find_tested(comparison)
+    differences = [difference for difference in comparison.differences if difference.measure.name in tested]
+    sentences = []
+    for bin_name in ("", *(part.bin.name for part in comparison.results[0].slices)):
+        in_bin = [difference for difference in differences if difference.bin == bin_name]
+        if has_many_pairs(comparison):
+            sentences += _summarise_metrics(in_bin, comparison.testing.against)
+        else:
+            sentences += _write_pairs(in_bin, layout)
     return sentences
+
+
+def _find_tested(comparison: Compared) -> set[str]:
+    """Return the names of the metrics that were tested for any pair, over all labels or in a bin."""
+    return {difference.measure.name for difference in comparison.differences if difference.p is not None}
 
 
 def _by_pair(differences: Iterable[Difference]) -> list[list[Difference]]:
@@ -268,6 +262,7 @@ def _summarise_metrics(differences: Sequence[Difference], against: str | None) -
     metrics: dict[str, list[str]] = {}  # by what is said of them
     for name, of_metric in by_measure.items():
         if all(difference.p is None for difference in of_metric):
+            metrics.setdefault("not tested", []).append(name)
             continue
         if against is None:
             metrics.setdefault(_summarise_best(of_metric), []).append(name)
@@ -279,7 +274,22 @@ def _summarise_metrics(differences: Sequence[Difference], against: str | None) -
             if having:
                 parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
         metrics.setdefault("; ".join(parts), []).append(name)
-    return [f"{listed(names, 'and')}: {sentence}" for sentence, names in metrics.items()]
+    in_bin = f"{differences[0].bin}, " if differences and differences[0].bin else ""
+    return [f"{in_bin}{listed(names, 'and')}: {sentence}" for sentence, names in metrics.items()]
+
+
+def _write_pairs(differences: Sequence[Difference], layout: Layout) -> list[str]:
+    """Write for each pair what was found, and in which metrics it was not tested."""
+    sentences = []
+    for of_pair in _by_pair(differences):
+        in_bin = f"{of_pair[0].bin}: " if of_pair[0].bin else ""
+        sentence = _write_pair(of_pair, layout)
+        if sentence:
+            sentences.append(f"{in_bin}{sentence}")
+        untested = [difference.measure.name for difference in of_pair if difference.p is None]
+        if untested:
+            sentences.append(f"{in_bin}{_describe_untested(untested, of_pair[0].pair)}")
+    return sentences
 
 
 def _write_pair(differences: Sequence[Difference], layout: Layout) -> str:
@@ -365,9 +375,8 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
 
 def list_untested(comparison: Compared) -> list[str]:
     """List the metrics that were not tested for any pair."""
-    over_all = [difference for difference in comparison.differences if not difference.bin]
-    tested = {difference.measure.name for difference in over_all if difference.p is not None}
-    names = dict.fromkeys(name for difference in over_all if (name := difference.measure.name) not in tested)
+    tested, measures = _find_tested(comparison), [difference.measure for difference in comparison.differences]
+    names = dict.fromkeys(measure.name for measure in measures if measure.name not in tested)
     return [_describe_untested(list(names))] if names else []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,10 @@ USUAL = ("head", "torso", "tail")  # in order
 
 @dataclass(frozen=True)
 class AskedBins:
-    """Names of bins, the most frequent labels first; `edges` are the training counts at which they begin, if passed."""
+    """Names of bins, the most frequent labels first; `edges` are the training counts at which they begin, if passed.
+
+    The last bin begins at 0, which is not among them.
+    """
 
     names: tuple[str, ...]
     edges: tuple[int, ...] = ()
@@ -33,11 +36,12 @@ def read_bin_spec(spec: Any) -> AskedBins:
     if max(len(words), 0 if may_be_edges or not numbers else numbers[0]) > MOST_BINS:
         raise UsageError(f"{argument('by_frequency')} has at most {MOST_BINS:,} bins, got {spec!r}")
     if numbers and may_be_edges:
-        if numbers[0] < 1 or any(first >= second for first, second in pairwise(numbers)):
-            raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
-        names = [f"from {edge:,}" for edge in reversed(numbers)] + [f"below {numbers[0]:,}"]
-        return AskedBins(tuple(names), tuple(numbers))
-    if numbers:
+        if any(first >= second for first, second in pairwise(numbers)):
+            raise UsageError(f"training counts at which bins begin must ascend, got {spec!r}")
+        edges = tuple(number for number in numbers if number > 0)  # the last bin begins at 0, passed or not
+        if edges:
+            return AskedBins(_name_by_counts(edges), edges)
+    elif numbers:
         if numbers[0] < 1:
             raise UsageError(f"{argument('by_frequency')} needs at least 1 bin")
         return AskedBins(tuple(f"bin {i + 1}" for i in range(numbers[0])))
@@ -45,6 +49,12 @@ def read_bin_spec(spec: Any) -> AskedBins:
         raise UsageError(
             f"{argument('by_frequency', spec)} would be one bin with all labels; expected at least two names "
             "such as head,tail, a number of bins such as 3, or ascending training counts such as 10,100"
+        )
+    counting = [word for word in words if word[0].isdigit() or any(sign in word for sign in "=<>")]
+    if counting:
+        raise UsageError(
+            f"{argument('by_frequency')}: {counting[0]!r} is not a name; bins with names have equal shares of the "
+            f"training positives (hint: pass {argument('by_frequency', '10,100')} for bins that begin at these counts)"
         )
     repeated = [word for i, word in enumerate(words) if word in words[:i]]
     if repeated:
@@ -58,6 +68,15 @@ def read_bin_spec(spec: Any) -> AskedBins:
             f"(hint: pass {argument('by_frequency', ','.join(USUAL))})"
         )
     return AskedBins(tuple(words))
+
+
+def _name_by_counts(edges: Sequence[int]) -> tuple[str, ...]:
+    """Name bins by the training counts of their labels: ``100 or more``, ``10 to 99``, ``0 to 9``."""
+    names = [f"{edges[-1]:,} or more"]
+    for low, next_low in reversed(list(pairwise([0, *edges]))):
+        high = next_low - 1
+        names.append(f"{low:,}" if low == high else f"{low:,} to {high:,}")
+    return tuple(names)
 
 
 def _split(spec: Any) -> tuple[list[str], bool]:

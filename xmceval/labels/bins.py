@@ -30,16 +30,27 @@ class Bin:
         return self.describe()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it has no labels, and hence no values."""
+        return self.n_labels == 0
+
+    @property
     def extent(self) -> str:
         """The range of training rows of its labels, as text."""
+        if self.is_empty:
+            return "empty"
         return f"{self.low:,}" if self.low == self.high else f"{self.low:,}\N{EN DASH}{self.high:,}"
 
     def describe(self, truth: str = "", nouns: Nouns = OF_LABELS) -> str:
         """Describe it in one line; `truth` is the file whose own rows were counted, without training labels."""
-        rows = f"{plural(nouns.row)} of {truth} itself" if truth else f"training {plural(nouns.row)}"
+        if self.is_empty:
+            return f"{self.name}: no {plural(nouns.label)}"
+        rows = nouns.row if self.high == 1 else plural(nouns.row)
+        rows = f"{rows} of {truth} itself" if truth else f"training {rows}"
+        span = f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
         positives = "its" if truth else "the training"
         return (
-            f"{self.name}: {counted(self.n_labels, nouns.label)} with {self.low:,} to {self.high:,} {rows}, "
+            f"{self.name}: {counted(self.n_labels, nouns.label)} with {span} {rows}, "
             f"{self.mass:.1%} of {positives} positives"
         )
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from string import ascii_lowercase
 
 from xmceval.errors import averaged, counted, listed, plural
-from xmceval.labels.propensity import ITSELF, Propensities
+from xmceval.labels.propensity import ITSELF
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
@@ -141,9 +141,7 @@ def _describe_scoring(
     if averages:
         texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
     yield from ["; ".join(texts)] if texts else []
-    yield from dict.fromkeys(
-        describe_propensities(result.propensities) for result in results if result.propensities is not None
-    )
+    yield from dict.fromkeys(filter(None, map(describe_propensities, results)))
     names = [name for name in specs() if name not in {*IN_TABLE, *OF_PROPENSITIES}]
     texts = []
     for result in results:
@@ -159,10 +157,15 @@ def _describe_scoring(
             yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
 
 
-def describe_propensities(model: Propensities) -> str:
-    """Describe the constants and the source of propensities."""
+def describe_propensities(result: Scored) -> str:
+    """Describe the constants and the source of propensities, or of the frequencies of labels if only bins need them."""
+    model = result.propensities
+    if model is None:
+        return ""
     if model.n is None:
         return f"inverse propensities from {model.source}"
+    if not any(figure.measure.needs_propensities for figure in result.figures):
+        return f"label frequencies: N={model.n:,} from {model.source}{' itself' if model.from_truth else ''}"
     warning = f" {ITSELF}" if model.from_truth else ""
     return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 

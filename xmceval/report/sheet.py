@@ -113,7 +113,7 @@ class Layout:
     def cells(self, figures: Iterable[Value]) -> list[tuple[Cell, Cell | None]]:
         """Return the cell of each value, with its interval if it is shown, and that of its ceiling, if it has one.
 
-        An interval is ± its half width, or both ends if it is asymmetric.
+        An interval is ± its half width, or both ends if it is asymmetric. A missing value is a dash.
         """
         cells = list[tuple[Cell, Cell | None]]()
         for measure, estimate in ((figure.measure, figure.estimate) for figure in figures):
@@ -123,8 +123,13 @@ class Layout:
                 if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
                     interval = f"{self.format(measure, low)}..{self.format(measure, high)}"
             ceiling = None if estimate.ceiling is None else Cell(self.format(measure, estimate.ceiling))
-            cells.append((Cell(self.format(measure, value), interval), ceiling))
+            shown = self.sign(NO_VALUE) if math.isnan(value) else self.format(measure, value)
+            cells.append((Cell(shown, interval), ceiling))
         return cells
+
+    def sign(self, sign: str) -> str:
+        """Return a sign, or its substitute in an output without such signs."""
+        return sign if self.is_unicode else ASCII_SIGNS[sign]
 
     def share(self, value: float) -> str:
         """Format a share in percent or as a fraction."""

@@ -31,6 +31,11 @@ class Group:
         return self.describe()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it has no rows, and hence no values."""
+        return self.n_instances == 0
+
+    @property
     def extent(self) -> str:
         """The size of the group, as text."""
         return f"{self.n_instances:,}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from xmceval.kernels.metrics.topk import (
     EMPTY_ROWS,
@@ -86,6 +87,13 @@ class Slice:
     bin: Bin | Group
     figures: tuple[Value, ...]
 
+    @classmethod
+    def of(cls, bin_: Bin | Group, figures: Iterable[Value]) -> Slice:
+        """Take the figures of a bin or group; one without labels or rows has no values, but NaN."""
+        if bin_.is_empty:
+            figures = (replace(figure, estimate=Estimate(math.nan, undefined=True)) for figure in figures)
+        return cls(bin_, tuple(figures))
+
     @property
     def estimates(self) -> dict[str, Estimate]:
         """Estimates by canonical name."""
@@ -114,10 +122,10 @@ def finish_totals(totals: Totals, setup: Setup) -> Summary:
             for measure in measures
             if measure.name in estimates
         ]
-        slices.append(Slice(bin_, tuple(figures)))
+        slices.append(Slice.of(bin_, figures))
     # The figures of a group of rows are those of its rows alone.
     for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
-        slices.append(Slice(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
+        slices.append(Slice.of(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
     return Summary(_list_figures(totals, setup, "total"), _count_input(totals, setup), tuple(slices))
 
 

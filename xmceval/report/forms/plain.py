@@ -29,7 +29,7 @@ INDENT = 2  # of lists
 NARROWEST = 24  # minimum width of wrapped text, even if the terminal is narrower
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # isolate right-to-left text between them
 NO_BREAK, IN_FACT = "\u00a0", "\u2007"
-TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05
+TOGETHER = re.compile(r" (?=[=<±] |±)|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05 and 2.96 ±1.63
 INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are several in a line
 
 

@@ -346,7 +346,7 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
     is_truth = truth is not None and (train is None or are_same(source, truth.source))
-    if is_truth and train is None:
+    if is_truth and train is None and setup.program.needs_propensities:  # bins say themselves that they are of it
         warnings.append(
             Doubt(
                 f"propensities are estimated from {source.name} {ITSELF} (hint: pass {argument('train', kind='FILE')})"

@@ -190,14 +190,15 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     if n_rows > FEW_ROWS or not are_ordered:
         pieces = list[FirstRows]()
         copy_first_rows(0, batch, others, pieces)
-        if any(find_doubts(pieces)):
+        if any(find_doubts(pieces, n_labels=n_labels)):
             return None
     [task] = setup.program.row_tasks
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
     add_values(task.compute(batch).values, read_only(NO_WEIGHTS), sums, np.full((1, 2, KEPT, 2), -np.inf))
     # Exact sums are integers stored in several words, so their quotient is rounded only once.
     numerator, denominator = multiples_of(sums[0, :2].tolist())
-    return numerator / denominator if denominator else None
+    # A value of 0 may be doubtful, which `score` decides.
+    return numerator / denominator if numerator and denominator else None
 
 
 _plain: list[AtK] = [_make(*row) for row in METRICS_AT_K[:5]]

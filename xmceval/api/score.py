@@ -448,8 +448,14 @@ def score_opened(
 
         weight_range = range_of(setup.weights, setup.weight_unit)
     for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
+        n_mentioned = None if judgments is None else judgments.n_mentioned
         mistake, of_rows = find_doubts(
-            first, number, drop_empty=setup.drop_empty, order_counts=judgments is None, are_lists=system.are_lists
+            first,
+            number,
+            n_labels=system.setup.width.or_seen(of_system.tally.whole.largest_label, n_mentioned).n_labels,
+            drop_empty=setup.drop_empty,
+            order_counts=judgments is None,
+            are_lists=system.are_lists,
         )
         doubts = [Doubt(mistake)] if mistake else of_rows if ranks else ()
         of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
@@ -465,7 +471,7 @@ def score_opened(
                 scores=(system.file,),
                 systems=(system.name,),
                 weight_range=weight_range,
-                n_mentioned=None if judgments is None else judgments.n_mentioned,
+                n_mentioned=n_mentioned,
             )
         )
     return states
@@ -484,7 +490,7 @@ def finish_state(state: State) -> Result:
     warnings = *setup.warnings, *_check_state(state)
     setup = setup if width is setup.width else replace(setup, width=width)
     summary = finish_totals(totals, setup)
-    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities)))
+    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities, warnings)))
     changed = options.changed()
     if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
         changed.pop("metrics", None)  # the default ones of queries
@@ -536,7 +542,7 @@ def _check_state(state: State) -> Iterator[str]:
 
 
 def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
-    """Doubt a threshold that no score reaches, or one of probabilities for scores that are none.
+    """Doubt a threshold that no score or every score reaches, or one of probabilities for scores that are none.
 
     Scores from -1 to 1 may be similarities, a threshold of 0 is that of logits, and one of 1 that of counts.
     """
@@ -544,7 +550,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     decided = [task.n_decided(part) for task, part in zip(program.tasks, totals.parts, strict=True)]
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
-    if n_decided is None or math.isinf(threshold) or totals.tally["counts"][PREDICTIONS] == 0:
+    n_predictions = totals.tally["counts"][PREDICTIONS]
+    if n_decided is None or math.isinf(threshold) or n_predictions == 0 or least > greatest:
         return
     if n_decided == 0:
         question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
@@ -561,3 +568,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
             return
         value = argument("threshold", int(other) if other % 1 == 0 else other)
         yield Doubt(f"{seen}: are they {kind}? (hint: pass {value} for {kind}, or {convert})")
+    elif threshold != 1 and not least == greatest == 1 and n_decided == n_predictions:
+        yield Doubt(
+            f"every score reaches the threshold {threshold:g}, as the lowest is {least:.4g}, so each label with a score "
+            "counts as predicted: is the threshold too low?"
+        )

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, argument, counted, split_doubts
 from xmceval.files.open import open_truth
 from xmceval.files.sidecars.values import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.counts import count_labels
 from xmceval.metrics.names import parse
+from xmceval.report.cautions import find_cautions
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import FirstPrecision, FirstRows, compare_with_chance, find_doubts
 from xmceval.scoring.compile import compile_program
@@ -121,9 +122,15 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     [system] = opened.open_systems([System(scores)])
     source, first_rows = opened.input.source, list[FirstRows]()
     [totals] = evaluate(source, [system], first=first_rows, threads=options.threads)
-    first, fifth = (figure.estimate.value for figure in finish_totals(totals, system.setup).figures)
-    by_row, place = opened.input.judgments is None, f" of {pair.scores}"
-    mistake, doubts = find_doubts(first_rows, place=place, order_counts=by_row, are_lists=system.are_lists)
+    judgments, place = opened.input.judgments, f" of {pair.scores}"
+    by_row, n_mentioned = judgments is None, None if judgments is None else judgments.n_mentioned
+    width = system.setup.width.or_seen(totals.tally.whole.largest_label, n_mentioned)
+    summary = finish_totals(totals, replace(system.setup, width=width))
+    first, fifth = (figure.estimate.value for figure in summary.figures)
+    mistake, doubts = find_doubts(
+        first_rows, place=place, n_labels=width.n_labels, order_counts=by_row, are_lists=system.are_lists
+    )
+    of_values, _ = split_doubts(find_cautions(summary, options, opened.setup.nouns, warnings=doubts))
     of_header = system.doubt_header(source, totals.tally.whole.longest_row)
     return replace(
         pair,
@@ -132,7 +139,7 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
         first_rows=compare_with_chance(first_rows, are_documents=not by_row) if first_rows else None,
         filter_pairs=None if options.filter is None else totals.tally.whole.removed,
         mistakes=(mistake,) if mistake else (),
-        warnings=(*doubts, *of_header, *system.scores.warnings),
+        warnings=(*doubts, *of_values, *of_header, *system.scores.warnings),
     )
 
 

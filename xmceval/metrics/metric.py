@@ -175,6 +175,11 @@ class Metric:
         return self.gain == "propensity"
 
     @property
+    def counts_hits(self) -> bool:
+        """Whether its value is 0 exactly where none of the best labels is true."""
+        return self.family == "top-k" and self.gain not in {"prediction", "truth"} and not self.complement
+
+    @property
     def takes_grades(self) -> bool:
         """Whether the value of a hit depends on its grade."""
         return self.gain in {"grade", "stop"}

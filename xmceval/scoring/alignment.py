@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Doubt, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, find_decided
 
 N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
@@ -27,6 +27,8 @@ CLEAR_DIFFERENCE = 6.0  # standard deviations between two numbers of hits
 OF_FEW = 4.0  # standard deviations required with fewer than MIN_ROWS rows
 N_PAIRINGS = 20  # pairings with labels of other rows
 LEAST_PAIRS = 20  # pairs of labels that are true together
+LEAST_EXPECTED = 3.0  # hits of labels at random; where fewer are expected, none is no surprise
+BELONG = "do truth and predictions belong together?"
 
 QUESTIONS = (
     ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
@@ -56,6 +58,7 @@ class FirstRows(NamedTuple):
     n_scored: Int64  # int64 [n_rows]; the number of labels with a score
     kinds: Int64  # int64 [n_rows]; the kinds of the scores
     ascends: NDArray[np.bool_]  # bool [n_rows]; whether at least two labels are stored in ascending order
+    n_hits: Int64  # int64 [n_rows]; the number of scored labels that are true; 0 where a best label is true
 
     @classmethod
     def join(cls, pieces: Sequence[FirstRows]) -> FirstRows:
@@ -107,6 +110,11 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
     best[:, :depth] = np.where(np.arange(depth) < n_ranked[:, None], labels[:, :depth], NO_LABEL)
     ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
     lengths, n_scored = np.diff(indptr), np.diff(batch.score_ends[: n + 1])
+    n_best_hits = int(np.count_nonzero(true == np.repeat(best[:, 0], lengths)))
+    n_hits = np.zeros(n, dtype=np.int64)
+    if batch.ends is None and n_best_hits == 0:
+        first_scores = Rows(batch.scores.indptr[: n + 1], batch.scores.indices, batch.scores.values)
+        n_hits = find_decided(Rows(indptr, true, grades), first_scores, -np.inf, batch.scratch).counts[:, 0].copy()
     if batch.ends is None:
         last, kinds, ascends = _describe_scores(batch.scores, n)
     else:
@@ -116,12 +124,11 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
         kinds = np.where((n_scored > 1) & (n_equal == n_scored) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
         last, ascends = np.full(n, NO_LABEL), np.zeros(n, dtype=np.bool_)
         # If a third of the best labels are hits, low scores are not best.
-        n_hits = np.count_nonzero(true == np.repeat(best[:, 0], lengths))
-        if block is not None and MUCH_BETTER * n_hits < n:
+        if block is not None and MUCH_BETTER * n_best_hits < n:
             kept = slice(n) if batch.kept is None else batch.kept[:n]
             lowest = block.stored.lowest_labels(n if batch.kept is None else int(batch.kept[n - 1]) + 1)
             last = last if lowest is None else np.where(best[:, 0] >= 0, lowest[kept], NO_LABEL)
-    arrays = best, last, ends, n_scored, kinds, ascends
+    arrays = best, last, ends, n_scored, kinds, ascends, n_hits
     pieces.append(FirstRows(first_row, system, lengths, true.copy(), grades.copy(), *arrays))
 
 
@@ -130,6 +137,7 @@ def find_doubts(
     system: int = 0,
     place: str = "",
     *,
+    n_labels: int,
     drop_empty: bool = False,
     order_counts: bool = True,
     are_lists: bool = False,
@@ -149,7 +157,8 @@ def find_doubts(
     mistake = _find_swap(rows) or _find_mistake(rows, n_counted, place, sample)
     if mistake:
         return mistake, ()
-    return "", tuple(_doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists))
+    doubts = _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
+    return "", (*_doubt_hits(rows, n_labels, place, sample), *doubts)
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
@@ -211,6 +220,26 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
+
+
+def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iterator[Doubt]:
+    """Yield the doubt that no best label is true, and that the others hit no more often than labels at random.
+
+    A weak model may have no hit among the best labels of many, but its lists are better than random ones.
+    """
+    n_scored = rows.n_scored
+    is_used = (rows.lengths > 0) & (n_scored > 0)
+    if np.count_nonzero(is_used) < MIN_ROWS or rows.count_hits(rows.best[:, 0]) > 0:
+        return
+    hits, expected = int(rows.n_hits.sum()), float(n_scored @ rows.lengths) / n_labels
+    deviation = expected**0.5
+    possible = int(np.minimum(n_scored, rows.lengths).sum())
+    could_tell = expected >= LEAST_EXPECTED and possible > expected + FAR_FROM_CHANCE * (deviation + 1)
+    if could_tell and hits == 0:
+        yield Doubt(f"no prediction{place} is true{sample}, and about {expected:,.0f} would be by chance: {BELONG}")
+    elif could_tell and hits <= expected + NEAR_CHANCE * deviation:
+        shown = f"{hits:,} of {counted(int(n_scored.sum()), 'prediction')}{place} {'is' if hits == 1 else 'are'} true"
+        yield Doubt(f"P@1 is 0.00%, and {shown}{sample}, no more than by chance: {BELONG}")
 
 
 def _doubt_scores(rows: FirstRows, place: str, sample: str, *, order_counts: bool, are_lists: bool) -> Iterator[Doubt]:

@@ -74,19 +74,19 @@ class Width:
 
 
 def hint_at_classes(scores: Source) -> str:
-    """Return a hint about arrays of two columns: the probabilities of classes, or labels and their scores."""
-    if scores.n_labels != 2 or scores.files():
+    """Return a hint about an array per label with the probabilities of its classes, or per row with labels and scores."""
+    if scores.n_labels not in {1, 2} or scores.files():
         return ""
     first = getattr(scores, "shards", (scores,))[0]
     cells = next((piece.values[:] for piece in getattr(first, "pieces", ())), np.empty(0))
-    if cells.ndim == 2 and cells.size and (np.floor(cells[:, 0]) == cells[:, 0]).all() and cells[:, 0].max() > 1:
+    if cells.shape[1:] == (2,) and cells.size and (np.floor(cells[:, 0]) == cells[:, 0]).all() and cells[:, 0].max() > 1:
         return (
             " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
             "in y_score]))"
         )
     return (
-        " (hint: of the list of arrays [n_rows, 2] that predict_proba returns, pass numpy.column_stack([p[:, 1] for p "
-        "in y_score]))"
+        " (hint: of the list of arrays that predict_proba of a model returns, pass "
+        "numpy.column_stack([p @ classes for p, classes in zip(y_score, model.classes_)]))"
     )
 
 

@@ -23,7 +23,7 @@ from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.queries import Lines, QuerySource
 from xmceval.files.tables.columns import are_known
-from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
+from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, to_dict
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Float64, Int64
 
@@ -86,6 +86,11 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
     try:
         table = dict(json.loads(text, object_pairs_hook=to_dict))
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            raise DataError(
+                f"{path}:{error.lineno}: expected one object {{query: {{document: {noun}}}}} with all queries, found "
+                f"another below it (hint: put all queries into one; without queries, {LAYOUT})"
+            ) from None
         raise DataError(f"{path}:{error.lineno}: expected JSON ({error.msg}: character {error.colno})") from None
     except RepeatedKeyError as error:
         raise DataError(f"{path}: {error}") from None

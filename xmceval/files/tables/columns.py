@@ -140,14 +140,11 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name) not in UNUSED)
         candidates = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
         if candidates:
-            candidates, name, without = sorted(candidates), "relevance", "every label is true"
-            if are_scores:
-                name, without = "score", "the labels are in order, best first"
-            rename = table.changed(f".rename(columns={json.dumps({candidates[0]: name})})")
-            drop = table.changed(f".drop(columns={json.dumps(candidates)})")
+            name = "score" if are_scores else "relevance"
             raise DataError(
-                f"{table}: {listed(map(repr, candidates))} may have the {noun}, but no {noun} are known by this name "
-                f"(hint: {rename} if {candidates[0]} has the {noun}; {drop} if {without})"
+                f"{table}: {listed(map(repr, sorted(candidates)))} beside {label!r} may have ids or {noun} "
+                f"(hint: rename a column of {noun} to {name}, one of label ids to label instead of {label!r}, and drop "
+                "any other)"
             )
     is_rank, rank = value in roles["rank"], None
     if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:

@@ -16,6 +16,11 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.sidecars.values import LARGEST_ID, Names, unknown_name
 from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
 
+LAYOUT = (  # for hints
+    'a line of truth is {"target_ind": [label, ...]}, one of predictions {"data": [[label, score], ...]}, '
+    'each with its "uid" if rows have ids'
+)
+
 
 class RepeatedKeyError(ValueError):
     """A JSON object repeats a key; json would keep the last value."""
@@ -46,11 +51,8 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
         return
     labels = row.get("data" if are_scores else "target_ind")
     if not isinstance(labels, list):
-        expected, other = 'a list "target_ind"', 'predictions have a list "data"'
-        if are_scores:
-            expected, other = 'a list "data" of [name, score]', 'truth has a list "target_ind"'
-        hint = _hint_at_fields(row, are_scores=are_scores)
-        raise ValueError(f"expected an object with {expected}, {_describe(row)}; {other}{hint}")
+        expected = 'a list "data" of [name, score]' if are_scores else 'a list "target_ind"'
+        raise ValueError(f"expected an object with {expected}, {_describe(row)} (hint: {LAYOUT})")
     if are_scores:
         for pair in labels:
             if not isinstance(pair, list) or len(pair) != 2:
@@ -95,7 +97,8 @@ def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
 def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:
     """Return the values of a key in rows, if they are distinct whole numbers or text; else none."""
     values = [row.get(key) for row in rows]
-    if len(values) < LEAST_IDS or not all(type(value) in {str, int, float} for value in values):
+    least = 1 if key in {"uid", "id"} else LEAST_IDS  # other keys of few rows may differ by chance
+    if len(values) < least or not all(type(value) in {str, int, float} for value in values):
         return []
     ids = Axis.of("", "row", values).listed
     return ids if len(set(ids)) == len(ids) and float not in map(type, ids) else []
@@ -129,21 +132,6 @@ def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:
     new = f"{to_path(files[0]).name.partition('.')[0]}-new.jsonl"
     code = f"import fileinput, json; [print({line}) for line in {lines}]"
     return f"python -c {shlex.quote(code)} > {shlex.quote(new)}"
-
-
-def _hint_at_fields(row: dict[str, Any], *, are_scores: bool) -> str:
-    """Return the hint for an object of labels with numbers, or with lists under other names; empty for others."""
-    if row and all(type(value) in {int, float} for value in row.values()) and "label" not in row:
-        labels = "[int(label) for label in row]" if all(map(str.isdigit, row)) else "list(row)"
-        if are_scores:
-            return f' (hint: write {{"data": list(zip({labels}, row.values()))}} for each such row)'
-        return f' (hint: write {{"target_ind": {labels}, "target_rel": list(row.values())}} for each such row)'
-    lists = [key for key, value in row.items() if isinstance(value, list)]
-    if are_scores and len(lists) == 2:
-        return f' (hint: write {{"data": list(zip(row[{lists[0]!r}], row[{lists[1]!r}]))}} for each such row)'
-    if not are_scores and len(lists) == 1:
-        return f' (hint: write {{"target_ind": row[{lists[0]!r}]}} for each such row)'
-    return ""
 
 
 def _describe(row: dict[str, Any]) -> str:

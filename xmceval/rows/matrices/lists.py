@@ -40,6 +40,18 @@ def as_list(rows: Any) -> Any:
     return list(rows) if is_list else rows
 
 
+def refuse_dicts(rows: Any, name: str, *, are_scores: bool) -> None:
+    """Refuse a dict, or a list of dicts, per row; scores by label id can be read."""
+    if not isinstance(rows, (list, tuple)):
+        return
+    first = next((row for row in rows if isinstance(row, (list, tuple, dict)) and row), ())
+    if isinstance(first, dict) and not (are_scores and all(isinstance(label, Integral) for label in first)):
+        keys = ", ".join(repr(key)[:20] for key in list(first)[:3])
+        raise DataError(f"{name}: is a list of dicts with keys such as {keys} (hint: pass pandas.DataFrame({name}))")
+    if first and isinstance(first, (list, tuple)) and isinstance(first[0], dict):
+        raise DataError(f"{name}: is a list of lists of dicts; expected labels, or (label, score){BY_NAME}")
+
+
 def find_pair(values: Any, name: str) -> Pair | None:
     """Find out which of two arrays has the labels and which the scores, if the values are such a pair.
 

@@ -15,7 +15,7 @@ from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
-from xmceval.rows.matrices.lists import as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_sets
+from xmceval.rows.matrices.lists import as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_dicts, refuse_sets
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists
 from xmceval.rows.matrices.tensors import as_values
@@ -301,6 +301,7 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
     dtype = None
     if not is_sparse(matrix):
         matrix = as_list(matrix)
+        refuse_dicts(matrix, name, are_scores=are_scores)
         if isinstance(matrix, np.ndarray) or not tensors.is_sparse(matrix := tensors.unnested(matrix)):
             return matrix
         matrix, dtype = tensors.as_scipy(matrix, name)

@@ -178,7 +178,7 @@ def test_no_state_of_stderr_changes_the_exit_code_or_the_output():
 
 
 def test_the_exit_code_of_a_gate_survives_a_pipe_that_closes_early(files):
-    words = "compare t.txt p.txt q.txt -m P,PSP --fail-if-worse P@1".split()
+    words = ["compare", "t.txt", "p.txt", "q.txt", "-m", "P,PSP", "--fail-if-worse", "P@1"]
     command = [sys.executable, "-m", "xmceval", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout.readline()

@@ -439,7 +439,8 @@ def test_files_without_rows_are_not_said_to_fit():
         with open(name, "w") as file:
             file.write("0 3\n")
     assert str(xmceval.inspect(["t", "p"])).splitlines()[2:] == [
-        "t and p: no problems found",
+        "t and p: some problems found",
+        "  warning: no instance has a true label: is this the right truth file?",
         "p: read as truth: it has no entries",
     ]
 

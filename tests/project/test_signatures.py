@@ -145,7 +145,8 @@ def all_scores(scores):
 def write_files(truth, scores):
     """Write arrays of several types; return the names of predictions."""
     sparse = all_scores(scores)["csr"]
-    sp.save_npz("t.npz", sp.csr_matrix(truth > 0).astype(np.float64))
+    for name in ("t.npz", "more.npz"):
+        sp.save_npz(name, sp.csr_matrix(truth > 0).astype(np.float64))
     matrices = {
         "p": sparse,
         "p32": sparse.astype(np.float32),
@@ -245,7 +246,7 @@ def public_calls():
             name = f"score, large labels, {metrics}, {next(iter(options), '')}"
             add(name, xmceval.score, many_true, many, metrics=metrics, **options)
     add("score, twice.txt", xmceval.score, "t.npz", "twice.txt", metrics="P", duplicates="max")
-    add("score, shards", xmceval.score, ["t.npz", "t.npz"], ["p.npz", "exponents.txt"], metrics=AT_CUTOFFS)
+    add("score, shards", xmceval.score, ["t.npz", "more.npz"], ["p.npz", "exponents.txt"], metrics=AT_CUTOFFS)
     systems = {"a": sparse, "b": all_scores(scores)["dense float32"], "c": all_scores(scores)["pair float32"]}
     for metrics in ("P,nDCG", "PSP", "macroF1", "microF1", "macroAUC", "AP,AUC"):
         add(f"compare, {metrics}", xmceval.compare, y_true, systems, metrics=metrics)

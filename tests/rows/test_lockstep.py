@@ -34,7 +34,7 @@ def without(rows, pairs):
 def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, threads, rng):
     truth, scores = systems
     options = {
-        "metrics": ["P", "PSnDCG", "LRAP", "macroF1@3", "f1_score"],
+        "metrics": ["P", "PSnDCG", "AP@all", "macroF1@3", "f1_score"],
         "sample_weight": rng.integers(0, 3, 200),
         "filter": np.argwhere(rng.random((200, 30)) < 0.05),
         "filter_truth": True,

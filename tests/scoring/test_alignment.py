@@ -78,7 +78,7 @@ def hits_by_permutation(predicted, truth):
 def test_expectation_and_deviation_are_those_over_all_orders(predicted, truth):
     lengths = np.array([len(row) for row in truth])
     labels = np.array([label for row in truth for label in sorted(row)])
-    rows = FirstRows(0, 0, lengths, labels, *[np.empty(0)] * 7)
+    rows = FirstRows(0, 0, lengths, labels, *[np.empty(0)] * 8)
     chance = _Chance.of(rows, np.array(predicted))
     every = hits_by_permutation(predicted, truth)
     assert chance.expected == pytest.approx(np.mean(every))

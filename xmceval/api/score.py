@@ -490,7 +490,9 @@ def finish_state(state: State) -> Result:
     warnings = *setup.warnings, *_check_state(state)
     setup = setup if width is setup.width else replace(setup, width=width)
     summary = finish_totals(totals, setup)
-    doubts, facts = split_doubts((*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities, warnings)))
+    doubts, facts = split_doubts(
+        (*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities, warnings))
+    )
     changed = options.changed()
     if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
         changed.pop("metrics", None)  # the default ones of queries
@@ -570,6 +572,6 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
         yield Doubt(f"{seen}: are they {kind}? (hint: pass {value} for {kind}, or {convert})")
     elif threshold != 1 and not least == greatest == 1 and n_decided == n_predictions:
         yield Doubt(
-            f"every score reaches the threshold {threshold:g}, as the lowest is {least:.4g}, so each label with a score "
-            "counts as predicted: is the threshold too low?"
+            f"every score reaches the threshold {threshold:g}, as the lowest is {least:.4g}, so each label with a "
+            "score counts as predicted: is the threshold too low?"
         )

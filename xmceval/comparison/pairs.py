@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -112,7 +113,7 @@ class Systems:
                     RunSpread(
                         measure,
                         mean_of_runs(values_of_runs),
-                        statistics.stdev(values_of_runs),
+                        _deviation(values_of_runs),
                         min(values_of_runs),
                         max(values_of_runs),
                         bin_name,
@@ -157,6 +158,11 @@ def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool =
     if against is None:
         return [(later, earlier) for earlier, later in itertools.combinations(range(len(names)), 2)]
     return [(system, names.index(against)) for system, name in enumerate(names) if against in names and name != against]
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Return the sample standard deviation; NaN where an empty bin has no values."""
+    return math.nan if any(map(math.isnan, values)) else statistics.stdev(values)
 
 
 def check_lists(y_true: Any, systems: Sequence[System]) -> None:

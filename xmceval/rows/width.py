@@ -74,12 +74,17 @@ class Width:
 
 
 def hint_at_classes(scores: Source) -> str:
-    """Return a hint about an array per label with the probabilities of its classes, or per row with labels and scores."""
+    """Return a hint about the arrays of predict_proba, one per label, or about arrays of labels and scores, per row."""
     if scores.n_labels not in {1, 2} or scores.files():
         return ""
     first = getattr(scores, "shards", (scores,))[0]
     cells = next((piece.values[:] for piece in getattr(first, "pieces", ())), np.empty(0))
-    if cells.shape[1:] == (2,) and cells.size and (np.floor(cells[:, 0]) == cells[:, 0]).all() and cells[:, 0].max() > 1:
+    if (
+        cells.shape[1:] == (2,)
+        and cells.size
+        and (np.floor(cells[:, 0]) == cells[:, 0]).all()
+        and cells[:, 0].max() > 1
+    ):
         return (
             " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
             "in y_score]))"

@@ -15,7 +15,16 @@ from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.frames import find_id_columns
-from xmceval.rows.matrices.lists import as_ids, as_list, find_lists, find_pair, is_pair, join_lists, refuse_dicts, refuse_sets
+from xmceval.rows.matrices.lists import (
+    as_ids,
+    as_list,
+    find_lists,
+    find_pair,
+    is_pair,
+    join_lists,
+    refuse_dicts,
+    refuse_sets,
+)
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists
 from xmceval.rows.matrices.tensors import as_values

@@ -346,14 +346,14 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
     is_truth = truth is not None and (train is None or are_same(source, truth.source))
-    if is_truth and train is None and setup.program.needs_propensities:  # bins say themselves that they are of it
+    if is_truth and train is not None:
+        warnings.append(Doubt(f"the training labels are {source.name} {ITSELF}"))
+    elif is_truth and setup.program.needs_propensities:  # bins say themselves that they are of it
         warnings.append(
             Doubt(
                 f"propensities are estimated from {source.name} {ITSELF} (hint: pass {argument('train', kind='FILE')})"
             )
         )
-    elif is_truth and truth is not None:
-        warnings.append(Doubt(f"the training labels are {truth.source.name} {ITSELF}"))
     are_training = train is not None or truth is None
     counts = count_labels(source, width=width, threads=options.threads, may_merge=True, are_training=are_training)
     if train is not None:

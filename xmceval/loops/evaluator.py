@@ -24,7 +24,7 @@ from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.source import MatrixSource, check_narrow, hint_at_lists, open_pair
+from xmceval.rows.matrices.source import MatrixSource, check_narrow, open_pair
 from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_labels, first_named
 from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.sources import BatchSource, Lockstep
@@ -172,7 +172,6 @@ class Evaluator:
         self._is_torn = False  # whether a batch was counted in part
         self._is_first = True  # whether no batch has been added since it was taken or read
         self._ids: Sequence[Any] = ()  # the id columns of the first batch
-        self._were_ids: bool | None = None  # whether whole numbers were label ids rather than scores
         self._most_rows = 0  # rows of the largest block, if known
 
     @property
@@ -213,13 +212,11 @@ class Evaluator:
             _check_growing(self._base)
             has_no_names = setup.labels is None and not self._ids
             if self._base.n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
-                are_all_ids = True if setup.options.n_labels is not None and self._were_ids is None else self._were_ids
-                pair = open_pair(y_true, y_score, setup.width.or_none, are_all_ids=are_all_ids)
+                pair = open_pair(y_true, y_score, setup.width.or_none, has_grades=setup.has_grades)
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)
             else:
                 self._add(*pair, self._read_weights(sample_weight, pair[0]), setup)
-                self._were_ids = pair[1].were_ids if self._were_ids is None else self._were_ids
             self._n_batches += 1
 
     def _add_named(self, y_true: Any, y_score: Any, sample_weight: Any) -> None:
@@ -250,7 +247,6 @@ class Evaluator:
             setup.options,
             width,
             labels=setup.labels,
-            were_ids=self._were_ids,
             in_batch=True,
         )
         weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
@@ -260,7 +256,7 @@ class Evaluator:
         if not self._base.truth:
             setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
         self._add(truth.source, scores.source, weights, setup)
-        self._ids, self._were_ids = truth.ids, inputs.were_they_ids(self._were_ids, scores)
+        self._ids = truth.ids
 
     def _read_weights(
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
@@ -308,7 +304,7 @@ class Evaluator:
         base, weighted = self._base, setup
         scores, totals = select_scores(setup, scores), base.totals
         if not truth.n_labels == scores.n_labels == setup.width.n_labels:
-            setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup, hint_at_lists(truth))
+            setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup)
             weighted = setup
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=base.n_rows)
@@ -355,7 +351,7 @@ class Evaluator:
         first_row, number = self._base.n_rows, self._n_batches + 1
         return BatchSource(truth, first_row, number), BatchSource(scores, first_row, number)
 
-    def _agree_on_width(self, truth: Source, scores: Source, setup: Setup, hint: str) -> tuple[Setup, Totals]:
+    def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         totals = self._base.totals
         width = setup.width.agree_with(truth).agree_with(scores, "column")
@@ -367,7 +363,7 @@ class Evaluator:
         if width is setup.width:
             return setup, totals
         if totals.tally.whole.largest_label >= width.n_labels:
-            raise DataError(f"earlier batches have label {totals.tally.whole.largest_label}, but {width}{hint}")
+            raise DataError(f"earlier batches have label {totals.tally.whole.largest_label}, but {width}")
         width.check_cutoff(setup.program.deepest)
         if setup.filter is not None:
             setup.filter.check_labels(width)

@@ -172,6 +172,7 @@ class Options:
     n_labels: int | None = option(
         None, "Input", "Number of labels, if TRUTH does not declare it.", kind=int, low=1, high=2**63 - 2, metavar="N"
     )
+    grades: bool = option(False, "Input", "TRUTH has grades, not just 0 and 1.", kind=bool)
     labels: Any = option(None, "Input", "Names of the labels, one per line.", metavar="FILE")
     duplicates: Duplicates = option(
         "error",

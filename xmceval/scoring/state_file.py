@@ -259,6 +259,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
     setup = Setup(
         options=options,
         program=program,
+        has_grades=options.grades,
         propensities=propensities,
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=unit or 1.0,

@@ -66,6 +66,7 @@ class Columns:
     value: str | None = None
     is_rank: bool = False  # whether the values are ranks, with 1 as the best
     are_lists: bool = False  # whether labels and values are lists, with one line per row
+    has_grades: bool = False  # whether the name of the column of values declares grades
     rank: str | None = None  # the column of ranks next to scores, to compare the two
     others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
@@ -154,7 +155,8 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         rank = roles["rank"][0]
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
-    return replace(columns, value=value, is_rank=is_rank, rank=rank, others=others)
+    has_grades = not are_scores and value in {*roles["grade"], *roles["label"]}
+    return replace(columns, value=value, is_rank=is_rank, has_grades=has_grades, rank=rank, others=others)
 
 
 def find_pairs(

@@ -86,7 +86,7 @@ def open_table(table: Table, request: Request) -> Opened:
         opened = open_by_row(table, columns, request)
     if request.are_scores:
         opened.source.warnings.extend(doubt_systems(table, columns))
-    return replace(opened, value=columns.value)
+    return replace(opened, value=columns.value, has_grades=columns.has_grades)
 
 
 def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySource:

@@ -8,20 +8,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from xmceval.errors import AmbiguousError, DataError, argument, names_flags
-from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal, read_lines, without_comment
+from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import MOST_LINES, Head, Request
-from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
 
-WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
-LEAST_COUNTED = 3  # lines whose first words count up, which is rare for labels
 _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
 _PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
@@ -217,62 +213,21 @@ def _refuse_graded_features(head: Head) -> None:
         )
 
 
-def refuse_headerless(head: Head, request: Request) -> None:
-    """Refuse lines that may not be lists of labels: matrices, tables without a header, numbers before lists."""
-    lines = [row.text for row in head.rows]
-    if not lines or any(map(_PAIR, lines[1:])):  # rows of idx:value
-        return
-    rows = [_SEPARATOR.split(line) for line in lines]
-    place = f"{head.path}:{head.rows[0].number}"
-    if _count_up(rows):
-        raise AmbiguousError(
-            f"{place}: may begin with the number of the row, or with a label, as the first words are "
-            f"{rows[0][0].decode()} to {rows[-1][0].decode()} in order (hint: leave numbers of rows out; above lists "
-            "write how many rows and labels there are)"
-        )
-    if len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
-        return
-    if request.are_names(rows[0]):
-        return
-    if _are_cells(rows):
+def refuse_columns(head: Head, n_labels: int | None) -> None:
+    """Refuse lists of ids between tabs, which are columns, and lists that may be a matrix of two labels."""
+    tabbed = next((row for row in head.rows if b"\t" in row.text), None)
+    if tabbed is not None:
         raise DataError(
-            f"{place}: looks like a matrix with a column per label, found {quote(lines[0])} (hint: save it with "
-            "numpy.save)"
+            f"{head.path}:{tabbed.number}: has whole numbers between tabs, which are columns, but no header line: "
+            f"{quote(tabbed.text)} (hint: name the columns in a first line, or put blanks or commas between ids)"
         )
-    if len(rows) > 2 and all(set(row) == {b"0", b"1"} for row in rows):
+    rows = [row.text.replace(b",", b" ").split() for row in head.rows]
+    if n_labels in {None, 2} and rows and all(len(row) == 2 and set(row) <= {b"0", b"1"} for row in rows):
         raise AmbiguousError(
-            f"{place}: may be a matrix of 0 and 1 with two columns, or lists of the labels 0 and 1 (hint: save a "
-            "matrix with numpy.save; above lists write how many rows and labels there are)"
+            f"{head.path}:{head.rows[0].number}: its rows have two numbers each, all 0 or 1: a matrix of two labels, or "
+            f"lists of ids? (hint: save a matrix with numpy.save; {argument('n_labels', kind='N')} above 2 says that "
+            "they are ids)"
         )
-    if len(rows[0]) not in WIDTHS - {2}:
-        return
-    are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for line in lines)
-    is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score label score
-    if are_ids and not is_pair and any(_DECIMAL.fullmatch(row[2]) for row in rows):
-        raise DataError(
-            f"{place}: may be lines of {_NAMES}, found {quote(lines[0])} (hint: name the columns in a first line "
-            "such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
-        )
-
-
-def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether rows of two or more whole numbers begin with 0, 1, 2, ... or with 1, 2, 3, ..."""
-    if len(rows) < LEAST_COUNTED or rows[0][0] not in (b"0", b"1") or all(len(row) == 1 for row in rows):
-        return False
-    are_numbers = all(word.isdigit() for row in rows for word in row)
-    return are_numbers and all(int(row[0]) == number for number, row in enumerate(rows, int(rows[0][0])))
-
-
-def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether rows have a number per label: decimals instead of ids, many 0 and 1, or below names."""
-    if len(rows) > 1 and len(rows[0]) > 2 and not any(map(NUMBER.fullmatch, rows[0])):
-        return all(NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
-    if len(rows[0]) > 2 and rows[0] == [b"%d" % label for label in range(len(rows[0]))]:  # a header, or a list
-        rows = rows[1:]
-    words = {word for row in rows for word in row}
-    if words <= {b"0", b"1"}:  # if there is one line, it may be a header
-        return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
-    return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(NUMBER.fullmatch, words))
 
 
 def refuse_decimals(head: Head) -> None:
@@ -290,38 +245,3 @@ def refuse_decimals(head: Head) -> None:
         if odd:
             hint = explain_decimal(odd[1], is_json=odd.re is _IN_JSON)
             raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(odd[1])}{hint}")
-
-
-def check_lists(truth: Path, scores: Path) -> None:
-    """Refuse two files of lists that may begin with a row id.
-
-    The first words are distinct and equal in both files; or lists share one short length, and the first words
-    of one file are among those of the other. Both files are read as lists of labels, without a header.
-    """
-    ids, words = _first_words(truth)
-    other_ids, others = _first_words(scores)
-    if ids is not None and ids == other_ids:
-        raise lists_of_ids_error(str(truth), str(scores), are_files=True)
-    if words and others and (words <= others or others <= words):
-        raise AmbiguousError(
-            f"{truth} and {scores}: may be lists of labels, or tables of {_NAMES}, as their lines have equally many "
-            "words and both begin with the same ones (hint: above a table write its columns, such as "
-            "'user_id,item_id,rating', with commas or tabs; above lists write how many rows and labels there are)"
-        )
-
-
-def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
-    """Return the first words of all lines, as possible row ids or None, and as a possible column or empty."""
-    words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
-    for line in read_lines(path):
-        row = _SEPARATOR.split(without_comment(line).strip())
-        if row != [b""]:
-            words.add(row[0])
-            widths.add(len(row))
-            n_rows += 1
-            n_longer += len(row) > 1
-            if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
-                return None, set()  # neither, so stop reading
-    # Ids are distinct, and most lines continue after them; lines of columns have equally many words.
-    are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
-    return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

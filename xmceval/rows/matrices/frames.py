@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError
 from xmceval.rows import readings
 from xmceval.rows.block import AnyArray
-from xmceval.rows.matrices.tensors import as_array, is_sparse, is_tensor, shape_of
+from xmceval.rows.matrices.tensors import as_array, shape_of
 from xmceval.rows.readings import FEW_ROWS, LEAST_IDS, MOST_OF_IDS, Axis
 
 
@@ -212,16 +212,7 @@ def _head(value: Any) -> AnyArray | None:
             rows.dtype.kind == "O" and all(isinstance(cell, (str, Number)) for cell in rows.flat)
         )
         return rows if rows.size and is_wide else None
-    if isinstance(value, np.ndarray):
-        is_matrix = value.ndim == 2 and value.size and value.dtype.kind in "iuf"
-        return np.asarray(value[_some(value)]) if is_matrix else None
-    if hasattr(value, "tocsr") or not is_tensor(value) or is_sparse(value) or value.is_nested or value.dim() != 2:
-        return None
-    try:
-        rows = as_array(value[_some(value)], "")
-    except DataError:  # reading it will raise the same
-        return None
-    return rows if rows.size else None
+    return None
 
 
 def _some(value: Any) -> list[int]:

@@ -36,8 +36,6 @@ from xmceval.rows.matrices.source import (
     MatrixSource,
     as_scores,
     as_truth,
-    check_pair,
-    check_triples,
     count_columns,
     is_sparse,
 )
@@ -45,10 +43,8 @@ from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.progress import in_turn
 from xmceval.rows.readings import (
-    EARLIER,
     Axis,
     are_both_named,
-    are_triples,
     find_order,
     first_labels,
     first_named,
@@ -56,7 +52,7 @@ from xmceval.rows.readings import (
     say_how,
     unnamed_error,
 )
-from xmceval.rows.repairs import RepairedSource, unrepaired
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
 from xmceval.rows.width import Width
@@ -133,11 +129,20 @@ def open_truth(
         if stored is None:
             _refuse_ids(first, name)
             values, own_rows, own_labels = _split_names(matrix, name)
-            source = as_truth(values, name, width.or_none or options.n_labels, columns[1])
+            n_labels = width.or_none or options.n_labels or columns[1]
+            source = as_truth(values, name, n_labels, has_grades=options.grades)
             known = _known_labels(labels, names, own_labels, first)
             return _in_known_order(source, rows or own_rows, own_labels, known, options)
         by_row, are_ids = None if first is None else first.by_row, bool(options.sources)
-        request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=options.max_line)
+        request = Request(
+            "truth",
+            names,
+            n_labels=width.or_none or options.n_labels,
+            judgments=kept,
+            by_row=by_row,
+            are_ids=are_ids,
+            max_line=options.max_line,
+        )
         opened = _open_stored(stored, request, is_shard=is_shard)
         if name == "train" and opened.by_row is not None:
             from xmceval.files.tables.by_row import check_numbers  # not loaded for other files
@@ -165,19 +170,16 @@ def open_scores(
     width: Width,
     *,
     labels: Axis | None = None,
-    were_ids: bool | None = None,
     in_batch: bool = False,
 ) -> Opened:
     """Open predictions with resolved shards, in the order of the rows and labels of the truth.
 
-    `labels` are the labels that another input has named; `were_ids` is known from an earlier batch: whether
-    arrays hold label ids or scores.
+    `labels` are the labels that another input has named.
     """
-    labels, n_seen = first_labels(labels, truth.labels), truth.n_seen
+    labels = first_labels(labels, truth.labels)
 
     def open_part(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
         """Open a matrix, file or shard with an expected number of rows."""
-        are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
         if hasattr(value, "iloc"):
             from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
 
@@ -194,12 +196,9 @@ def open_scores(
                 options.ties,
                 options.max_line,
                 missing=options.missing,
-                are_all_ids=are_all_ids,
-                n_seen=n_seen,
             )
             opened = _open_stored(stored, request, is_shard=is_shard)
             _check_beside_truth(stored, opened, truth, width)
-            _check_reading(opened.source, were_ids, in_batch=in_batch)
             return _join_rows(replace(opened, source=opened.fit_width(width.or_none)), options, truth)
         if truth.judgments is not None:
             raise DataError(
@@ -208,10 +207,8 @@ def open_scores(
             )
         _refuse_ids(truth, name)
         values, own_rows, own_labels = _split_names(matrix, name)
-        source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
-        _check_reading(source, were_ids, in_batch=in_batch)
+        source = as_scores(values, name, width.or_none)
         own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns are ranks
-        check_pair(truth.source, source)
         known = _known_labels(labels, truth.names, own_labels, truth)
         return _in_known_order(source, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
 
@@ -225,7 +222,7 @@ def open_scores(
                 partner = replace(truth.parts[number], names=truth.names, ids=truth.ids)
                 n_rows = partner.source.n_rows
             parts.append(open_part(part, f"y_score[{number}]", partner, n_rows, is_shard=True))
-            labels, were_ids = first_labels(labels, parts[-1].labels), were_they_ids(were_ids, parts[-1])
+            labels = first_labels(labels, parts[-1].labels)
         opened = _join_shards(value, parts, are_scores=True)
         if not is_paired:
             opened = _check_row_order(truth, opened)
@@ -276,12 +273,6 @@ def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width
     n_mentioned = None if judgments is None else judgments.n_mentioned
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
         raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
-    if opened.are_lists and truth.are_lists:
-        from xmceval.files.text.foreign import check_lists  # not loaded for rows of idx:value
-
-        check_lists(to_path(truth.name), to_path(matrix))
-    if opened.source.n_labels == 3:
-        check_triples(truth.source, opened.source)
 
 
 def _check_row_order(truth: Opened, shards: Opened) -> Opened:
@@ -307,10 +298,7 @@ def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn
     ids = known
     if not is_sparse(truth):
         is_long = is_frame(truth) and has_known_columns(truth)
-        arrays = [system for system in systems if isinstance(system, np.ndarray)]
-        may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # decided when they are read
-        may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
-        ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
+        ids = () if is_long else find_id_columns(truth, systems, known=known)
         for system in systems:
             refuse_mixed(truth, system)
             if is_long or isinstance(truth, (list, tuple)):
@@ -374,22 +362,6 @@ def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Op
     if names is not None and not own.is_numbered:
         return Axis.of(names.source, "label", list(names.labels))
     return None if truth is None else truth.labels
-
-
-def were_they_ids(known: bool | None, scores: Opened) -> bool | None:
-    """Return whether whole numbers in later predictions are ids, as known or as these show; None if unclear."""
-    source = unrepaired(scores.source)
-    return source.were_ids if known is None and isinstance(source, MatrixSource) else known
-
-
-def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> None:
-    """Refuse scores after numbers that were read as label ids but may have been scores."""
-    if were_ids and isinstance(source, MatrixSource) and source.is_dense:
-        earlier = EARLIER if in_batch else "an earlier shard"
-        raise AmbiguousError(
-            f"{source.name}: has scores of {source.n_labels:,} labels, and the whole numbers of {earlier} were "
-            "read as ids of labels, best first (hint: of scores pass 0.5 + y_score from the first on)"
-        )
 
 
 def check_numbers(first: Opened | None, other: Opened) -> None:
@@ -500,6 +472,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
         name=shards.name,
         parts=tuple(parts),
         is_ranked=all(part.is_ranked for part in parts),
+        has_grades=any(part.has_grades for part in parts),
         rows=rows or Axis(name, "row"),
         labels=next((part.labels for part in parts if are_both_named(part.labels)), parts[0].labels),
         reordered=next((part.reordered for part in parts if part.reordered is not None), None),

@@ -28,6 +28,7 @@ from xmceval.labels.propensity import (
 )
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Source
+from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
@@ -292,7 +293,8 @@ def find_setup(
     looked up after predictions are read.
     """
     source = None if truth is None else truth.source
-    setup = Setup(options=options, program=program, width=find_width(options, truth))
+    has_grades = options.grades or (truth is not None and truth.has_grades)
+    setup = Setup(options=options, program=program, has_grades=has_grades, width=find_width(options, truth))
     if program.needs_propensities or options.by_frequency is not None:
         setup = _find_propensities(setup, train, truth)
     if program.needing_training and not setup.propensities.from_training:
@@ -355,7 +357,10 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     elif is_truth and truth is not None:
         warnings.append(Doubt(f"the training labels are {truth.source.name} {ITSELF}"))
     are_training = train is not None or truth is None
-    counts = count_labels(source, width=width, threads=options.threads, may_merge=True, are_training=are_training)
+    largest = LARGEST_GRADE if options.grades or training.has_grades else 1.0
+    counts = count_labels(
+        source, width=width, threads=options.threads, largest=largest, may_merge=True, are_training=are_training
+    )
     if train is not None:
         warnings.extend(source.warnings)
     propensities = NO_PROPENSITIES

@@ -210,7 +210,7 @@ def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int |
 
 def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
-    counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
+    counts = tally.counts
     if not are_scores:
         return "truth", "only truth has this layout"
     if tally.errors and not tally.lengths.n_rows:

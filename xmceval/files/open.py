@@ -296,7 +296,10 @@ def _open_json_lines(head: Head, request: Request) -> Opened | None:
     if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, not the labels of one row
         raise DataError(f'{head.path}: its first line has objects of several "row"; expected one row per line')
     are_ids = any(map(_JSON_IDS.search, lines))
-    return _open_rows(head, request, TextLayout("json", head.start, names=request.names, are_ids=are_ids))
+    opened = _open_rows(head, request, TextLayout("json", head.start, names=request.names, are_ids=are_ids))
+    from xmceval.files.text.jsonlines import keys_beside, read_key  # not loaded for other text
+
+    return replace(opened, columns={key: partial(read_key, head.path, key) for key in keys_beside(first)})
 
 
 def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -15,8 +15,7 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.rows.block import Int64, Source
-from xmceval.rows.matrices.frames import IdColumn
-from xmceval.rows.readings import Axis
+from xmceval.rows.names import Axis
 from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
@@ -127,7 +126,6 @@ class ByRow:
     labels: Documents | None = None  # how labels that are text are numbered
     # Arrow arrays of the columns that may name rows, kept for tables in memory that can be read only once
     held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    parts: Sequence[ByRow] = ()  # the shards, if there are several
 
 
 @dataclass(frozen=True)
@@ -154,15 +152,15 @@ class Opened:
     value: str | None = None  # the column of grades or scores, if a table has one
     has_grades: bool = False  # for a truth: whether its format or a column's name declares grades
     rows: Axis | None = None  # the names of its rows, from an index or columns of ids
-    labels: Axis | None = None  # the names of its labels, likewise
+    # columns or keys beside the labels with text or whole numbers, by name; their values are read when needed
+    columns: Mapping[str, Callable[[], Axis]] = field(default_factory=dict)
+    labels: Axis | None = None  # the names of its labels
     rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # how labels are joined: by number or by name
     reordered: Axis | None = None  # its labels in their original order, if they were reordered
     parts: tuple[Opened, ...] = ()  # the shards, if there are several
-    # for a truth: label names that other inputs may share, the id columns of its rows, and the number of
-    # columns of predictions in memory, which must be labels
+    # for a truth: label names that other inputs may share, and the number of labels of predictions in memory
     names: Names | None = None
-    ids: Sequence[IdColumn] = ()
     n_columns: int | None = None
 
     @property

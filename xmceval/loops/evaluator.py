@@ -6,7 +6,7 @@ Examples for training loops and other libraries: the guide ``xmceval/guide/loops
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import MatrixSource, check_narrow, open_pair
-from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_labels, first_named
+from xmceval.rows.names import EARLIER, Axis, are_both_named, first_labels, first_named
 from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
@@ -171,7 +171,6 @@ class Evaluator:
         self._base: State = state  # the state of all rows
         self._is_torn = False  # whether a batch was counted in part
         self._is_first = True  # whether no batch has been added since it was taken or read
-        self._ids: Sequence[Any] = ()  # the id columns of the first batch
         self._most_rows = 0  # rows of the largest block, if known
 
     @property
@@ -210,8 +209,9 @@ class Evaluator:
         with self._lock:
             setup, pair = self._base.setup, None
             _check_growing(self._base)
-            has_no_names = setup.labels is None and not self._ids
-            if self._base.n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
+            if (
+                self._base.n_rows and setup.labels is None and setup.options.duplicates == "error"
+            ):  # as in earlier batches
                 pair = open_pair(y_true, y_score, setup.width.or_none, has_grades=setup.has_grades)
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)
@@ -236,9 +236,12 @@ class Evaluator:
                 raise UsageError(
                     f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)"
                 )
-        columns = inputs.look_at_columns(y_true, [y_score], self._ids)
         truth = inputs.open_truth(
-            find_shards(y_true), setup.options, columns=columns, labels=setup.labels, width=setup.width
+            find_shards(y_true),
+            setup.options,
+            n_columns=inputs.count_labels([y_score]),
+            labels=setup.labels,
+            width=setup.width,
         )
         width = setup.width if setup.width.is_known else Width.of(truth.source)
         scores = inputs.open_scores(
@@ -247,7 +250,6 @@ class Evaluator:
             setup.options,
             width,
             labels=setup.labels,
-            in_batch=True,
         )
         weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
         labels = first_labels(first_labels(setup.labels, truth.labels), scores.labels)
@@ -256,7 +258,6 @@ class Evaluator:
         if not self._base.truth:
             setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
         self._add(truth.source, scores.source, weights, setup)
-        self._ids = truth.ids
 
     def _read_weights(
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
@@ -274,8 +275,8 @@ class Evaluator:
             from xmceval.scoring.setup.per_row import join_values  # not loaded for weights without an index
 
             if not are_both_named(rows):
-                first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
-            sample_weight, _ = join_values(sample_weight, name, "weight", None, rows, in_batch=True)
+                first_named(scored_rows, rows_of(sample_weight, name), truth.name)
+            sample_weight, _ = join_values(sample_weight, name, "weight", None, rows)
         check_files([sample_weight])
         weights, _ = inputs.take_numbers(sample_weight, name, "row")
         if weights.size != truth.n_rows:

@@ -24,8 +24,7 @@ from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.rankings import are_ids, doubt_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
-from xmceval.rows.readings import FIRST_CELLS, explain_text
+from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists, explain_text
 
 _PADDING = frozenset({"", "-1"})
 
@@ -157,7 +156,7 @@ def _explain_text(array: ArrayFile, header: Header) -> str:
     """Explain why a matrix of numbers as text is refused, and how to convert it; empty for other arrays."""
     if len(header.shape) != 2 or header.dtype.kind != "U" or not header.shape[0]:
         return ""
-    return explain_text(array.head(FIRST_CELLS), array.name)
+    return explain_text(array.head(BLOCK_ENTRIES))
 
 
 def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:

@@ -225,8 +225,8 @@ def refuse_columns(head: Head, n_labels: int | None) -> None:
     if n_labels in {None, 2} and rows and all(len(row) == 2 and set(row) <= {b"0", b"1"} for row in rows):
         raise AmbiguousError(
             f"{head.path}:{head.rows[0].number}: its rows have two numbers each, all 0 or 1: a matrix of two labels, "
-            f"or lists of ids? (hint: save a matrix with numpy.save; {argument('n_labels', kind='N')} above 2 says that "
-            "they are ids)"
+            f"or lists of ids? (hint: save a matrix with numpy.save; {argument('n_labels', kind='N')} above 2 says "
+            "that they are ids)"
         )
 
 

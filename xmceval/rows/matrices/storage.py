@@ -52,6 +52,15 @@ def name_of(dtype: np.dtype[Any]) -> str:
     return "bfloat16" if dtype == BFLOAT16 else str(dtype)
 
 
+def explain_text(words: AnyArray) -> str:
+    """Explain why an array with numbers as text [n_rows, n_columns] is refused; empty if it has names."""
+    try:
+        words.astype(float)
+    except ValueError:
+        return ""
+    return f"has numbers as text, such as {str(words.ravel()[0])[:40]!r} (hint: .astype(float))" if words.size else ""
+
+
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse types that are not numbers."""
     if dtype.kind not in "biuf" and dtype != BFLOAT16:

@@ -16,8 +16,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.groups import RowGroups
+from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
-from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 

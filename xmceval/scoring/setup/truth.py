@@ -33,8 +33,8 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
+from xmceval.rows.names import Axis, are_both_named, find_order, first_labels, first_named, say_how
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.readings import Axis, are_both_named, find_order, first_labels, first_named, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
@@ -43,8 +43,8 @@ from xmceval.scoring.setup.inputs import (
     are_same,
     check_inputs,
     check_numbers,
+    count_labels as count_columns,
     find_width,
-    look_at_columns,
     open_scores,
     open_truth,
     take_numbers,
@@ -166,7 +166,7 @@ class OpenedTruth:
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         names = None if options.labels is None else read_names(options.labels)
-        open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, predictions))
+        open_kept = partial(open_truth, y_true, options, names=names, n_columns=count_columns(predictions))
         truth, warnings, lines = open_kept(), tuple[str, ...](), list[str]()
         if options.missing != "zero":
             from xmceval.scoring.setup.per_row import check_missing, keep_common

@@ -102,7 +102,7 @@ def score(
         lists, sets, arrays or tensors of integers, whose lengths differ, or differ from `n_labels`.
 
         Or a table, of pandas, polars, Arrow and others: wide, with a column of numbers per label; long, with columns
-        such as ``row`` and ``label``; or with a column of lists. The guide ``xmceval/guide/inputs.md`` has all names.
+        such as ``row`` and ``label``; or with a column of lists. ``xmceval guide inputs`` has all names.
 
         Or grades by query and document, whose rows are queries: ``{query: {document: grade}}``, ``{query: {document,
         ...}}``, a table with columns such as ``query_id``, ``doc_id`` and ``relevance``, or a Qrels of ranx.

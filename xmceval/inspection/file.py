@@ -67,7 +67,7 @@ class FileInspection:
     of the finite values.
 
     `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` other problems. The guide
-    ``xmceval/guide/inputs.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
+    ``xmceval guide inputs`` explains the `format`. `file` is where to read it again: `path` has no credentials.
     With `has_queries`, rows are queries and labels are documents; predictions are then joined to a truth by query.
     """
 

@@ -1,6 +1,6 @@
 """The Evaluator class, which scores rows batch by batch, in a loop or on several machines.
 
-Examples for training loops and other libraries: the guide ``xmceval/guide/loops.md``.
+Examples for training loops and other libraries: ``xmceval guide loops``.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Evaluator:
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
 
-    The guide ``xmceval/guide/loops.md`` has loops in PyTorch, also with several processes, Lightning, Hugging Face,
+    ``xmceval guide loops`` has loops in PyTorch, also with several processes, Lightning, Hugging Face,
     Keras, scikit-learn and torchmetrics.
     """
 

@@ -79,7 +79,7 @@ class Spec:
             if name == "threshold" and n_values > 2:
                 raise UsageError(
                     f"threshold must be one number, got a list of {n_values:,} (hint: of one per label drop the scores "
-                    "below them, see the recipe for a threshold for each label in the guide recipes.md)"
+                    "below them, see the recipe in xmceval guide recipes)"
                 )
             raise UsageError(f"{argument(name)} must be a number, got {value!r}")
         return float(number)  # type: ignore[arg-type]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -14,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, argument, names_flags
+from xmceval.errors import DataError, Fault, argument
 from xmceval.files.arrays.npy import ArrayFile, Header
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import describe_missing, find_pair
@@ -140,12 +138,7 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
         content = "numbers" if kinds == "biuf" else "integers or strings"
         hint = ""
         if header.dtype.hasobject and len(header.shape) == 1:  # lists, which numpy pickles
-            load = f"numpy.load({json.dumps(array.name)}, allow_pickle=True)"
-            new = f"{Path(array.name).stem}-new.txt"
-            hint = f" (hint: of lists of ids pass {load}.tolist())"
-            if names_flags():
-                line = shlex.quote(f"import numpy; [print(*row) for row in {load}]")
-                hint = f" (hint: of lists of ids run python -c {line} > {shlex.quote(new)})"
+            hint = " (hint: write lists of ids as text, one row per line)"
         raise DataError(
             f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}{hint}"
         )

@@ -97,8 +97,8 @@ def _is_wide(frame: Any, name: str) -> bool:
     if labels:
         raise DataError(
             f"{name}: is a data frame with the columns {', '.join(columns[:10])}; along with {labels[0]!r}, "
-            f"a long table has {explain_names(are_scores=False)} (hint: rename the columns, or pass {name}.to_numpy() if there "
-            "is one column per label)"
+            f"a long table has {explain_names(are_scores=False)} (hint: rename the columns, or pass "
+            f"{name}.to_numpy() if there is one column per label)"
         )
     return True
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
+from xmceval.errors import AmbiguousError, DataError, argument, counted
 from xmceval.files.io.paths import RemotePath, find_files, to_path
 from xmceval.files.io.streams import Stamp, pipe_key, stamp_of
 from xmceval.files.open import open_source
@@ -332,19 +332,10 @@ def check_numbers(first: Opened | None, other: Opened) -> None:
     if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
         return
     named, numbered = (first, other) if other.labels_by == "number" else (other, first)
-    kind, labels = "truth" if named is first else "scores", names.source
-    columns = f"pass xmceval.read({named.name!r}, kind={kind!r}, labels={labels!r}) for {named.name}, without labels="
-    if names_flags():
-        columns = f"xmceval convert {named.name} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
-    hint = f"if they count, {columns}; if they are names, so too, with the place of each in {labels} instead"
-    if "JSON" in numbered.description:
-        hint = f"of names, put the labels of {numbered.name} between quotes; if they count, {columns}"
-    elif numbered.description.startswith("text"):
-        sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
-        hint = f"of names, {sed} {numbered.name} > names.txt; if they count, {columns}"
     raise AmbiguousError(
-        f"{numbered.name}: has numbers, and the names in {labels} are numbers in another order: are these names "
-        f"too, as in {named.name}, or do they count the names from 0? (hint: {hint})"
+        f"{numbered.name}: has numbers, and the names in {names.source} are numbers in another order: are these names "
+        f"too, as in {named.name}, or do they count the names from 0? (hint: write the labels of both as names, or of "
+        "both as numbers without a list of names)"
     )
 
 

@@ -1,6 +1,7 @@
 """Dense scores: selecting the best labels where the matrix is gives the same bits as looking at whole rows."""
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from xmceval.rows.matrices import dense, source as matrices
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
 
+score_graded = partial(xmceval.score, grades=True)
 METRICS = ["P", "nDCG", "PSP", "AP", "RR", "microF1", "P(rel=2)@1", "nDCG(gain=exp)"]
 LARGE = () if config.DISABLE_JIT else ((5000, 60),)
 DTYPES = ["f4", "f8", "f2", "bfloat16", "i1", "i8", "g"]
@@ -41,7 +43,7 @@ def whole(monkeypatch):
     def score(*args, **options):
         with monkeypatch.context() as patch:
             patch.setattr(matrices.MatrixSource, "selecting", lambda source, _: source)
-            return content(xmceval.score(*args, **options))
+            return content(score_graded(*args, **options))
 
     return score
 
@@ -66,8 +68,13 @@ def test_selecting_gives_the_same_bits_as_whole_rows(rng, stored_as, whole, dtyp
             scores[3] = np.where(scores[3] == 0, -0.0, scores[3])
         scores[4], scores[5], scores[6] = 1, np.sort(scores[5]), -np.sort(-scores[6])
         given = stored_as(scores, dtype)
-        options = {"k": sorted({1, min(5, n_labels), min(60, n_labels)}), "metrics": METRICS, "ties": ties}
-        assert content(xmceval.score(truth, given, **options)) == whole(truth, given, **options)
+        options = {
+            "k": sorted({1, min(5, n_labels), min(60, n_labels)}),
+            "metrics": METRICS,
+            "ties": ties,
+            "grades": True,
+        }
+        assert content(score_graded(truth, given, **options)) == whole(truth, given, **options)
 
 
 def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
@@ -86,7 +93,7 @@ def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
         {"threads": 1},
     ):
         options = {"k": [1, 3], "metrics": METRICS, **changes}
-        assert content(xmceval.score(truth, scores, **options)) == whole(truth, scores, **options)
+        assert content(score_graded(truth, scores, **options)) == whole(truth, scores, **options)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
@@ -95,7 +102,7 @@ def test_true_labels_in_a_tie_at_the_last_cutoff_are_neither_lost_nor_counted_tw
     truth = np.array([[0, 0, 0, 1, 0, 1, 1], [0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0]])
     scores = stored_as(np.array([[5.0, 2, 2, 2, 2, 1, 2], [5, 2, 2, 2, 2, 1, 2], [2, 2, 2, 2, 2, 2, 2]]), dtype)
     options = {"k": [1, 3], "metrics": ["P", "nDCG"], "ties": ties}
-    found = xmceval.score(truth, scores, **options)
+    found = score_graded(truth, scores, **options)
     assert content(found) == whole(truth, scores, **options)
     assert found.tie_bounds("P@3") == (pytest.approx((0 + 1 / 3 + 0) / 3), pytest.approx((2 / 3 + 2 / 3 + 1) / 3))
 
@@ -104,8 +111,8 @@ def test_true_labels_in_a_tie_at_the_last_cutoff_are_neither_lost_nor_counted_tw
 def test_scores_of_every_row_are_read_as_the_numbers_they_are(rng, stored_as, dtype):
     truth, scores = rng.random((9, 300)) < 0.1, rng.integers(0, 129, (9, 300)) / 128
     options = {"k": [1, 3], "metrics": ["RR@all", "microF1"], "threshold": 0.9}
-    assert dict(xmceval.score(truth, stored_as(scores, dtype), **options)) == dict(
-        xmceval.score(truth, scores, **options)
+    assert dict(score_graded(truth, stored_as(scores, dtype), **options)) == dict(
+        score_graded(truth, scores, **options)
     )
 
 
@@ -136,8 +143,8 @@ def test_true_cells_stay_within_their_array_where_that_of_labels_is_larger(rng):
 def test_dense_shards_of_several_types_are_as_one(rng):
     truth, scores = rng.random((8, 3000)) < 0.4, rng.random((8, 3000))
     parts = [truth[:4], truth[4:].astype(np.int64)]
-    found = xmceval.score(parts, [scores[:4], scores[4:]], k=3, metrics="P", threads=1)
-    assert dict(found) == dict(xmceval.score(truth, scores, k=3, metrics="P"))
+    found = score_graded(parts, [scores[:4], scores[4:]], k=3, metrics="P", threads=1)
+    assert dict(found) == dict(score_graded(truth, scores, k=3, metrics="P"))
 
 
 def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
@@ -145,7 +152,7 @@ def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
     truth = np.array([[2, 2, 2, *[0] * 40]])
     for ties in ("label", "expected", "worst"):
         options = {"k": 5, "metrics": ["P", "P(rel=2)@1"], "ties": ties}
-        found = xmceval.score(truth, scores, **options)
+        found = score_graded(truth, scores, **options)
         assert content(found) == whole(truth, scores, **options)
         assert found.tie_bounds("P(rel=2)@1") == (1.0, 1.0)
 
@@ -167,25 +174,25 @@ LAYOUTS = {
 def test_every_layout_gives_the_same_bits(rng, dtype, layout):
     truth, scores = rng.random((6, 400)) < 0.1, levels(rng, (6, 400), 50).astype(dtype)
     options, given = {"k": [1, 20], "metrics": ["P", "nDCG"]}, LAYOUTS[layout](scores)
-    expected = content(xmceval.score(truth, np.array(given, dtype), **options))
-    assert content(xmceval.score(truth, given, **options)) == expected
+    expected = content(score_graded(truth, np.array(given, dtype), **options))
+    assert content(score_graded(truth, given, **options)) == expected
 
 
 def test_read_only_scores_compile_nothing_anew(rng):
     truth, scores = rng.random((3, 50)) < 0.2, levels(rng, (3, 50), 9).astype(np.float32)
-    expected = xmceval.score(truth, scores, k=3)
+    expected = score_graded(truth, scores, k=3)
     signatures = list(getattr(kernels.select_best, "signatures", []))
     scores.flags.writeable = False
-    assert xmceval.score(truth, scores, k=3) == expected
+    assert score_graded(truth, scores, k=3) == expected
     assert list(getattr(kernels.select_best, "signatures", [])) == signatures
 
 
 def test_a_dense_file_is_read_by_the_same_kernel(rng, tmp_path, whole):
     truth, scores = (rng.random((30, 900)) < 0.02).astype(int), levels(rng, (30, 900), 30).astype(np.float32)
     np.save(tmp_path / "dense.npy", scores)
-    found = xmceval.score(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
+    found = score_graded(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
     assert content(found) == whole(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
-    assert dict(found) == dict(xmceval.score(truth, scores, k=[1, 5], metrics=["P", "nDCG"]))
+    assert dict(found) == dict(score_graded(truth, scores, k=[1, 5], metrics=["P", "nDCG"]))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "bfloat16"])
@@ -197,21 +204,21 @@ def test_nan_has_its_place(rng, stored_as, dtype, label, sign):
     with pytest.raises(
         DataError, match=rf"^y_score row 3: the score value of label {label} is NaN; expected a number$"
     ):
-        xmceval.score(np.ones((5, 5000), np.int8), stored_as(scores, dtype), k=5, metrics="P")
+        score_graded(np.ones((5, 5000), np.int8), stored_as(scores, dtype), k=5, metrics="P")
 
 
 def test_every_faulty_row_is_reported(rng):
     scores = levels(rng, (5, 50), 100)
     scores[1, 4] = scores[3, 9] = np.nan
     with pytest.raises(DataError, match=r"(?s)row 1: .* of label 4 is NaN.*\ny_score row 3: .* of label 9 is NaN"):
-        xmceval.score(np.ones((5, 50), int), scores, k=5, metrics="P")
+        score_graded(np.ones((5, 50), int), scores, k=5, metrics="P")
 
 
 def test_the_matrix_is_not_copied(rng):
     truth, scores = sp.eye(64, 50_000, format="csr"), rng.random((64, 50_000), np.float32)
-    xmceval.score(truth, scores, k=5, metrics="P")
+    score_graded(truth, scores, k=5, metrics="P")
     tracemalloc.start()
-    xmceval.score(truth, scores, k=5, metrics="P")
+    score_graded(truth, scores, k=5, metrics="P")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < scores.nbytes / 8
@@ -248,9 +255,9 @@ def test_no_order_of_scores_is_slow(order):
 
 def test_large_blocks_are_split_evenly(rng, monkeypatch):
     truth, scores = rng.random((50, 20)) < 0.2, levels(rng, (50, 20), 9)
-    expected = content(xmceval.score(truth, scores, k=3, metrics=["P", "nDCG"]))
+    expected = content(score_graded(truth, scores, k=3, metrics=["P", "nDCG"]))
     monkeypatch.setattr(dense, "SELECT_ENTRIES", 60)
-    assert content(xmceval.score(truth, scores, k=3, metrics=["P", "nDCG"])) == expected
+    assert content(score_graded(truth, scores, k=3, metrics=["P", "nDCG"])) == expected
 
 
 def test_scores_make_more_than_a_usual_block_where_they_are_read_without_a_copy(monkeypatch):

@@ -1,5 +1,7 @@
 """Duplicates: with duplicates=max the largest value of a label counts, wherever it is stored; else they are refused."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -10,6 +12,7 @@ from support.pieces import read_in_pieces
 import xmceval
 from xmceval import DataError
 
+score_graded = partial(xmceval.score, grades=True)
 N_LABELS = 7
 ROW = st.lists(st.tuples(st.integers(0, N_LABELS - 1), st.integers(1, 4).map(float)), max_size=12)
 
@@ -34,7 +37,7 @@ def test_values_with_duplicates_are_the_judges_of_the_largest(rows, entries):
     names = ["P", "R", "DCG", "nDCG", "RR"]
     with pytest.MonkeyPatch.context() as patch:
         read_in_pieces(patch, entries=entries)
-        result = xmceval.score(to_matrix(truth), to_matrix(scores), k=2, metrics=names, duplicates="max", threads=1)
+        result = score_graded(to_matrix(truth), to_matrix(scores), k=2, metrics=names, duplicates="max", threads=1)
     merged = [[largest(row) for row in part] for part in (truth, scores)]
     for name in names:
         assert result[f"{name}@2"] == pytest.approx(naive.evaluate(name, 2, {}, *merged), rel=1e-12, abs=1e-12)
@@ -53,8 +56,8 @@ def test_the_largest_of_a_label_counts_in_any_order(values):
     options = {"metrics": ["RR@all", "f1_score"], "threshold": max(values)}
     truth = to_matrix([[(0, 1.0)], [(5, 1.0)]])
     first, twice = [(0, 1.0), (5, 0.0)], [*others, *((5, value) for value in values)]
-    found = xmceval.score(truth, to_matrix([first, twice]), **options, duplicates="max")
-    expected = xmceval.score(truth, to_matrix([first, [*others, (5, max(values))]]), **options)
+    found = score_graded(truth, to_matrix([first, twice]), **options, duplicates="max")
+    expected = score_graded(truth, to_matrix([first, [*others, (5, max(values))]]), **options)
     assert (found.estimates, found.counts) == (expected.estimates, expected.counts)
     assert f"dropped {len(values) - 1} duplicate" in str(found.warnings)
 
@@ -65,7 +68,7 @@ def test_a_nan_is_kept_so_that_it_is_refused(values, name):
     inputs = {"y_true": np.eye(1, N_LABELS), "y_score": np.eye(1, N_LABELS)}
     inputs[name] = to_matrix([[(5, value) for value in values]])
     with pytest.raises(DataError, match=f"^{name} row 0: .* of label 5 is NaN"):
-        xmceval.score(**inputs, metrics="P", k=1, duplicates="max")
+        score_graded(**inputs, metrics="P", k=1, duplicates="max")
 
 
 def test_long_rows_of_labels_that_share_their_slots_are_merged(rng):
@@ -77,8 +80,8 @@ def test_long_rows_of_labels_that_share_their_slots_are_merged(rng):
     twice.indptr, twice.indices, twice.data = np.array([0, 0, labels.size, labels.size]), labels, values
     truth = csr_matrix((np.ones(200), list(row)[::2], [0, 0, 200, 200]), shape=once.shape)
     options = {"metrics": ["AP", "nDCG"], "k": 400}
-    found = xmceval.score(truth, twice, **options, duplicates="max")
-    assert found.estimates == xmceval.score(truth, once, **options).estimates
+    found = score_graded(truth, twice, **options, duplicates="max")
+    assert found.estimates == score_graded(truth, once, **options).estimates
     assert found.counts.n_predictions == 400
 
 
@@ -90,7 +93,7 @@ def test_duplicates_are_found_wherever_they_are(where):
     matrix.indptr, matrix.indices, matrix.data = np.array([0, 12]), np.array(labels), np.arange(1.0, 13.0)
     for given_, name in (((matrix, np.ones((1, 12))), "y_true"), ((np.ones((1, 12)), matrix), "y_score")):
         with pytest.raises(DataError, match=f"{name} row 0: label {labels[where[0]]} appears twice in this row"):
-            xmceval.score(*given_, k=1, metrics="P")
+            score_graded(*given_, k=1, metrics="P")
 
 
 def test_each_duplicate_is_counted_once():
@@ -98,14 +101,14 @@ def test_each_duplicate_is_counted_once():
     scores = to_matrix([[(0, 0.9), (1, 0.8)], [(2, 0.3)]])
     evaluator = xmceval.Evaluator(metrics="P", k=1, duplicates="max")
     evaluator.update(truth, scores)
-    for result in (xmceval.score(truth, scores, metrics="P", k=1, duplicates="max"), evaluator.result()):
+    for result in (score_graded(truth, scores, metrics="P", k=1, duplicates="max"), evaluator.result()):
         assert "y_true: dropped 1 duplicate entry; the largest value of a label in a row was kept" in result.warnings
 
 
 def test_duplicates_of_a_truth_that_is_also_the_training_set_are_counted_once():
     truth = to_matrix([[(0, 1.0), (0, 1.0)], [(1, 1.0)], [(2, 1.0)], [(1, 1.0), (2, 1.0)]])
     scores = to_matrix([[(0, 0.9)], [(2, 0.3)], [(1, 0.5)], [(1, 0.5)]])
-    result = xmceval.score(truth, scores, metrics=["P", "PSP"], k=1, duplicates="max")
+    result = score_graded(truth, scores, metrics=["P", "PSP"], k=1, duplicates="max")
     counted = [line for line in result.warnings if "duplicate" in line]
     assert counted == ["y_true: dropped 1 duplicate entry; the largest value of a label in a row was kept"]
 
@@ -114,4 +117,4 @@ def test_duplicates_of_a_truth_that_is_also_the_training_set_are_counted_once():
 def test_a_label_with_a_zero_too_has_two_values(values):
     twice = to_matrix([[(1, 1.0)], [(3, values[0]), (1, 1.0), (3, values[1])]])
     with pytest.raises(DataError, match=r"^y_true row 1: label 3 appears twice in this row"):
-        xmceval.score(twice, np.ones((2, N_LABELS)), k=1, metrics="P")
+        score_graded(twice, np.ones((2, N_LABELS)), k=1, metrics="P")

@@ -57,7 +57,8 @@ SCORES["a NaN"] = TRUTH["a NaN"][0], "the score value of label {} is NaN"
 
 
 def lines_of(threads, **which):
-    arguments = {"y_true": to_matrix(stored()), "y_score": to_matrix(stored()), "k": 1, "metrics": "P"} | which
+    arguments = {"y_true": to_matrix(stored()), "y_score": to_matrix(stored()), "k": 1, "metrics": "P", "grades": True}
+    arguments |= which
     with pytest.raises(DataError) as error:
         xmceval.score(**arguments, threads=threads)
     return str(error.value).splitlines()

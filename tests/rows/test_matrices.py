@@ -1,6 +1,8 @@
 """Matrices and lists in memory: every kind gives the same bits, none is written to, and errors have their place."""
 # ruff: noqa: E501 - a case is one line
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,8 @@ from support.strategies import to_rows
 import xmceval
 from xmceval import DataError, UsageError
 
+compare_graded = partial(xmceval.compare, grades=True)
+score_graded = partial(xmceval.score, grades=True)
 N_ROWS, N_LABELS, K = 12, 9, 3
 CPU, CUDA = 1, 2  # DLPack's numbers
 
@@ -198,7 +202,7 @@ def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, bl
         found = estimates(truth, make(wide))
         assert found == estimates(truth, steps.astype(float) + 1)
         assert (found["P@1"].value, found["P@3"].value) == pytest.approx((0.0, 1 / 3))
-        assert not any(xmceval.score(truth, make(wide), k=1, metrics="P").counts.tied_rows.values())
+        assert not any(score_graded(truth, make(wide), k=1, metrics="P").counts.tied_rows.values())
     if dtype == "i8":
         assert estimates(truth, -wide) == estimates(truth, -steps.astype(float))
 
@@ -242,10 +246,10 @@ def test_labels_of_pairs_may_be_unsigned_and_scores_whole(truth, scores):
 def test_a_pair_is_one_system_of_a_comparison_and_two_matrices_are_two_runs(truth, scores):
     labels, values = as_pairs(scores)
     for pair in ((labels, values), (values, labels), [values, labels]):
-        compared = xmceval.compare(truth, {"A": pair, "B": scores}, k=1, metrics="P")
+        compared = compare_graded(truth, {"A": pair, "B": scores}, k=1, metrics="P")
         assert [system.name for system in compared.results] == ["A", "B"]
         assert compared.results[0]["P@1"] == compared.results[1]["P@1"]
-    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": 2 * scores}, k=1, metrics="P")
+    compared = compare_graded(truth, {"A": [scores, -scores], "B": 2 * scores}, k=1, metrics="P")
     assert [system.name for system in compared.results] == ["A (1)", "A (2)", "B"]
 
 
@@ -256,7 +260,7 @@ def test_stored_zeros_are_predictions_and_minus_infinity_in_a_dense_row_is_none(
     assert stored.nnz == scores.size
     assert estimates(truth, stored) == estimates(truth, scores)
     scores[:, 4] = -np.inf
-    assert xmceval.score(truth, scores, metrics="P").counts.n_predictions == N_ROWS * (N_LABELS - 1)
+    assert score_graded(truth, scores, metrics="P").counts.n_predictions == N_ROWS * (N_LABELS - 1)
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "unsorted", "dense"])
@@ -328,14 +332,14 @@ def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
     ranked = np.tile([[4, 2], [0, 3]], (600, 1))
     ranked[1100] = 3
     with pytest.raises(DataError, match="y_score row 1100: label 3 appears twice in this row"):
-        xmceval.score(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
+        score_graded(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
 
 
 def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
     truth = sp.csr_matrix([[1, 0, 0], [0, 1, 0]])
-    assert xmceval.score(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
+    assert score_graded(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
     with pytest.raises(DataError, match="y_score has 2 columns, but y_true has 3 labels"):
-        xmceval.score(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
+        score_graded(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
 
 
 def test_integers_that_cannot_be_labels_are_scores_of_another_width(truth):
@@ -368,11 +372,11 @@ def test_arrays_of_jax_give_the_same_bits(truth, scores):
 
 @pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
 def test_no_rows_give_no_interval_and_no_labels_no_cutoff(make):
-    result = xmceval.score(make((0, 5)), make((0, 5)), metrics="P", k=1)
+    result = score_graded(make((0, 5)), make((0, 5)), metrics="P", k=1)
     assert result.counts.n_instances == 0
     assert np.isnan(result.interval("P@1")).all()
     with pytest.raises(DataError, match="k = 1 is above the number of labels: y_true has 0"):
-        xmceval.score(make((3, 0)), make((3, 0)), metrics="P", k=1)
+        score_graded(make((3, 0)), make((3, 0)), metrics="P", k=1)
 
 
 def test_one_cell_is_a_matrix():
@@ -451,7 +455,7 @@ WRONG += [("y_score", *case) for table in (BOTH, PAIRS, SHAPES) for case in tabl
 
 def refused(truth, scores, parts, **options):
     with pytest.raises(DataError) as error:
-        xmceval.score(truth, scores, **{"metrics": "P", "k": 1, **options})
+        score_graded(truth, scores, **{"metrics": "P", "k": 1, **options})
     for part in parts:
         assert part in str(error.value)
 
@@ -464,7 +468,7 @@ def test_what_is_wrong_is_reported_with_place_cause_and_hint(monkeypatch, truth,
     given = {"y_true": truth, "y_score": scores}
     lists = {"n_labels": N_LABELS} if isinstance(make(given[name]), list) else {}
     with pytest.raises(DataError) as error:
-        xmceval.score(**given | {name: make(given[name])}, **lists, metrics="P", k=1)
+        score_graded(**given | {name: make(given[name])}, **lists, metrics="P", k=1)
     message = str(error.value)
     assert [part for part in (name, *parts) if part not in message] == []
     if parts[0].startswith((" ", "[")):  # a place, right behind the name
@@ -485,13 +489,13 @@ def test_numbers_of_labels_that_do_not_fit_are_refused(truth, scores):
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", [1, 2.5], [True], [0], float("nan")])
 def test_a_cutoff_that_is_not_a_whole_number_is_refused(truth, scores, k):
     with pytest.raises(UsageError) as error:
-        xmceval.score(truth, scores, metrics="P", k=k)
+        score_graded(truth, scores, metrics="P", k=k)
     assert "k must be a whole number of at least 1, got" in str(error.value)
 
 
 @pytest.mark.parametrize("k", [2, 2.0, "2", np.int64(2), np.array(2), [2], (2,), {2}, np.array([2]), range(2, 3)])
 def test_a_whole_number_of_any_type_is_a_cutoff(truth, scores, k):
-    assert list(xmceval.score(truth, scores, metrics="P", k=k)) == ["P@2"]
+    assert list(score_graded(truth, scores, metrics="P", k=k)) == ["P@2"]
 
 
 def test_wide_integers_keep_their_sign():
@@ -500,15 +504,15 @@ def test_wide_integers_keep_their_sign():
         np.array([[0, 1, 0, 1], [1, 0, 0, 0]]),
         {"metrics": ["LRAP", "coverage_error"], "unscored": "zero"},
     )
-    result = xmceval.score(y_true, sp.csr_array(wide), **options)
+    result = score_graded(y_true, sp.csr_array(wide), **options)
     assert (result["LRAP"], result["coverage_error"]) == pytest.approx((11 / 12, 2.0))
 
 
 def test_grades_whose_gain_leaves_the_range_are_refused():
     y_true, y_score = np.array([[41, 1], [1, 0]]), np.ones((2, 2))
-    assert xmceval.score(y_true, y_score, k=1, metrics="DCG")["DCG@1"] == 21.0
+    assert score_graded(y_true, y_score, k=1, metrics="DCG")["DCG@1"] == 21.0
     with pytest.raises(DataError, match=r"row 0: the truth value of label 0 is 41; .* with gain=exp above 40"):
-        xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
+        score_graded(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
 
 
 @pytest.mark.parametrize(
@@ -516,7 +520,7 @@ def test_grades_whose_gain_leaves_the_range_are_refused():
     [("P", 1e-10, 1), ("P", 1e-8, 0), ("macroF1", 1e-8, 1), ("macroAUC", 1e-8, 1), ("macroF1", 1e-5, 0)],
 )
 def test_weights_that_are_lost_beside_the_largest_are_named(metric, weight, is_named):
-    result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics=metric, sample_weight=[1, weight, 1])
+    result = score_graded(np.eye(3), np.eye(3), k=1, metrics=metric, sample_weight=[1, weight, 1])
     expected = f"the smallest weight is {weight:.1g} of the largest"
     assert any(expected in warning for warning in result.warnings) == is_named
 
@@ -528,7 +532,7 @@ def test_a_score_of_any_type_is_at_least_itself(dtype, form):
     for number in (0.7, 0.1, 1e300, -1e300):
         with np.errstate(over="ignore"):
             expected = np.trace(scores >= np.asarray(number).astype(dtype)) / 2
-        found = xmceval.score(np.eye(2), form(scores), threshold=number, metrics="recall_score")
+        found = score_graded(np.eye(2), form(scores), threshold=number, metrics="recall_score")
         assert found["recall_score"] == expected
 
 
@@ -540,7 +544,7 @@ def test_a_score_of_a_file_is_at_least_itself(tmp_path):
     np.save(tmp_path / "X-labels.npy", np.tile([0, 1], (2, 1)))
     np.save(tmp_path / "X-scores.npy", scores)
     for name in ("dense.npy", "scores.npz", "by_label.npz", "X"):
-        found = xmceval.score(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
+        found = score_graded(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
         assert found["recall_score"] == 1.0, name
 
 
@@ -549,7 +553,7 @@ def test_an_entry_of_coo_outside_of_its_rows_is_an_error(row):
     coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 1])), shape=(3, 4))
     coo.row[1] = row
     with pytest.raises(DataError, match=f"^y_score: has 3 rows, but a stored entry is in row {row}$"):
-        xmceval.score(sp.csr_matrix((3, 4)), coo, k=1, metrics="P")
+        score_graded(sp.csr_matrix((3, 4)), coo, k=1, metrics="P")
 
 
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
@@ -570,6 +574,6 @@ def test_duplicates_of_any_format_keep_their_largest_value(form, role):
     inputs = {"y_true": np.eye(6), "y_score": np.eye(6)[::-1], "train": np.eye(6)}
     options = {"metrics": ["nDCG", "PSP", "AP"], "k": 2}
     with pytest.raises(DataError, match=f"{role} row [02]: label [01] appears twice in this row"):
-        xmceval.score(**{**inputs, role: twice}, **options)
-    found = xmceval.score(**{**inputs, role: twice}, **options, duplicates="max")
-    assert dict(found) == dict(xmceval.score(**{**inputs, role: largest}, **options))
+        score_graded(**{**inputs, role: twice}, **options)
+    found = score_graded(**{**inputs, role: twice}, **options, duplicates="max")
+    assert dict(found) == dict(score_graded(**{**inputs, role: largest}, **options))

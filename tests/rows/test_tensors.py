@@ -1,6 +1,8 @@
 """Tensors of PyTorch give the same bits as arrays of numpy; these tests run where torch is installed."""
 # ruff: noqa: E501 - a case is one line
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.judged import estimates
@@ -9,6 +11,8 @@ import xmceval
 from xmceval import DataError
 
 torch = pytest.importorskip("torch")
+
+score_graded = partial(xmceval.score, grades=True)
 
 N_ROWS, N_LABELS = 12, 9
 IS_IN_MEMORY = "xmceval.rows.matrices.tensors.is_in_memory"  # without it, a tensor is read as from another device
@@ -61,8 +65,8 @@ def test_what_topk_returns_is_read_in_either_order(truth, scores, dtype):
 
 def test_indices_alone_are_ranked_labels(truth, scores):
     indices = dense(scores, "float32").topk(5).indices
-    found = xmceval.score(truth, indices, k=[1, 3])
-    assert dict(found) == dict(xmceval.score(truth, (indices, torch.arange(5.0, 0, -1).expand(N_ROWS, 5)), k=[1, 3]))
+    found = score_graded(truth, indices, k=[1, 3])
+    assert dict(found) == dict(score_graded(truth, (indices, torch.arange(5.0, 0, -1).expand(N_ROWS, 5)), k=[1, 3]))
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
@@ -81,7 +85,7 @@ def test_weights_filters_and_groups_may_be_tensors(truth, scores):
     tensors["inverse_propensities"] = tensors["inverse_propensities"].bfloat16()
     assert estimates(torch.tensor(truth), torch.tensor(scores), **tensors) == estimates(truth, scores, **options)
     groups = torch.arange(N_ROWS) % 3
-    results = [xmceval.score(truth, scores, metrics="P", k=1, by_group=each) for each in (groups, groups.numpy())]
+    results = [score_graded(truth, scores, metrics="P", k=1, by_group=each) for each in (groups, groups.numpy())]
     assert results[0].to_json() == results[1].to_json()
 
 
@@ -97,13 +101,13 @@ def test_selecting_on_another_device_gives_the_same_bits(rng, monkeypatch, dtype
             scores[0], scores[1, ::2] = -np.inf, np.inf
         tensor = dense(scores, dtype)
         options = {"k": sorted({1, min(5, n_labels)}), "metrics": ["P", "nDCG", "AP"], "ties": ties}
-        expected = xmceval.score(truth, tensor, **options)
+        expected = score_graded(truth, tensor, **options)
         with monkeypatch.context() as patch:
             patch.setattr(IS_IN_MEMORY, lambda _: False)
-            found = xmceval.score(truth, tensor, **options)
-            whole = xmceval.score(truth, tensor, metrics=["LRAP", "coverage_error"])
+            found = score_graded(truth, tensor, **options)
+            whole = score_graded(truth, tensor, metrics=["LRAP", "coverage_error"])
         assert (found.estimates, found.counts) == (expected.estimates, expected.counts)
-        assert whole.estimates == xmceval.score(truth, tensor, metrics=["LRAP", "coverage_error"]).estimates
+        assert whole.estimates == score_graded(truth, tensor, metrics=["LRAP", "coverage_error"]).estimates
 
 
 def test_only_the_best_labels_leave_another_device(rng, monkeypatch):
@@ -117,7 +121,7 @@ def test_only_the_best_labels_leave_another_device(rng, monkeypatch):
     copied = []
     monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
     scores = torch.tensor(rng.permuted(np.tile(np.arange(1.0, 1001), (20, 1)), axis=1))
-    xmceval.score(rng.random((20, 1000)) < 0.1, scores.as_subclass(Remote), k=5, metrics="P")
+    score_graded(rng.random((20, 1000)) < 0.1, scores.as_subclass(Remote), k=5, metrics="P")
     # One row, which could be a ranking; of each row six scores, their labels as two columns, and two counts.
     assert sum(copied) == 1000 + 20 * (6 + 12 + 2)
 
@@ -127,10 +131,10 @@ def test_tensors_at_a_threshold(scores):
     for dtype in ("float16", "bfloat16", "float32"):
         tensor = dense(scores / 40, dtype)
         decisions = (tensor >= tensor[3, 3]).numpy().astype(float)
-        found = xmceval.score(truth, tensor, threshold=scores[3, 3] / 40, metrics="precision_score")
-        assert dict(found) == dict(xmceval.score(truth, decisions, threshold=0.5, metrics="precision_score")), dtype
+        found = score_graded(truth, tensor, threshold=scores[3, 3] / 40, metrics="precision_score")
+        assert dict(found) == dict(score_graded(truth, decisions, threshold=0.5, metrics="precision_score")), dtype
     with pytest.raises(DataError, match=r"values that float64 would round .int64."):
-        xmceval.score(truth, torch.full((N_ROWS, N_LABELS), 2**60), threshold=1.0)
+        score_graded(truth, torch.full((N_ROWS, N_LABELS), 2**60), threshold=1.0)
 
 
 def with_nan(scores, dtype, row, label):
@@ -160,7 +164,7 @@ WRONG = {
 def test_wrong_tensors_are_refused_with_place_and_cause(truth, scores, wrong):
     make, message = WRONG[wrong]
     with pytest.raises(DataError, match=message):
-        xmceval.score(truth, make(scores), metrics="P", k=1)
+        score_graded(truth, make(scores), metrics="P", k=1)
 
 
 @pytest.mark.parametrize(
@@ -192,14 +196,14 @@ def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scor
     with pytest.raises(
         DataError, match=r"^y_score: cannot be read from device cpu \(hint: pass tensor.cpu\(\)\)$"
     ) as error:
-        xmceval.score(truth, tensor, metrics=metric, k=1)
+        score_graded(truth, tensor, metrics=metric, k=1)
     assert "device-side assert" in str(error.value.__cause__)
 
 
 def test_nan_on_another_device_has_its_place(monkeypatch, truth, scores):
     monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
     with pytest.raises(DataError, match=r"^y_score row 7: the score value of label 2 is NaN; expected a number$"):
-        xmceval.score(truth, with_nan(scores, "bfloat16", 7, 2), metrics="P", k=1)
+        score_graded(truth, with_nan(scores, "bfloat16", 7, 2), metrics="P", k=1)
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
@@ -222,7 +226,7 @@ def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, sco
         indptr, indices, values, tensor.shape, layout=tensor.layout, check_invariants=False
     )
     with pytest.raises(DataError, match=r"not describe|stored entry is in row|label 1000000000 is outside"):
-        xmceval.score(truth, scores, metrics="P", k=1)
+        score_graded(truth, scores, metrics="P", k=1)
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
@@ -238,8 +242,8 @@ def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, sco
 def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, make):
     for name in ("by_group", "sample_weight"):
         with pytest.raises(DataError, match=f"^{name}: "):
-            xmceval.score(truth, scores, metrics="P", k=1, **{name: make()})
+            score_graded(truth, scores, metrics="P", k=1, **{name: make()})
     with pytest.raises(DataError, match=r"^y_true: "):
         xmceval.roc_auc_score(make(), scores)
     with pytest.raises(DataError, match="y_score"):
-        xmceval.score([truth, truth], [scores, make()], metrics="P", k=1)
+        score_graded([truth, truth], [scores, make()], metrics="P", k=1)

@@ -12,7 +12,7 @@ METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
 
 def estimates(truth, scores, **options):
     """Return what a form of input is compared by."""
-    return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
+    return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, "grades": True, **options}).estimates
 
 
 def check_judged(result, truth, scores, inverse=None, weights=None, empty_rows="zero", unscored="bottom", least=1):

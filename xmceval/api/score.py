@@ -66,6 +66,7 @@ def score(
     a: float | None = None,
     b: float | None = None,
     n_labels: int | None = None,
+    grades: bool = False,
     labels: str | Path | None = None,
     duplicates: Duplicates = "error",
     max_line: int = MAX_LINE,
@@ -101,7 +102,7 @@ def score(
         lists, sets, arrays or tensors of integers, whose lengths differ, or differ from `n_labels`.
 
         Or a table, of pandas, polars, Arrow and others: wide, with a column of numbers per label; long, with columns
-        such as ``row`` and ``label``; or with a column of lists. The guide ``xmceval/guide/inputs.md`` has all names.
+        such as ``row`` and ``label``; or with a column of lists. ``xmceval guide inputs`` has all names.
 
         Or grades by query and document, whose rows are queries: ``{query: {document: grade}}``, ``{query: {document,
         ...}}``, a table with columns such as ``query_id``, ``doc_id`` and ``relevance``, or a Qrels of ranx.
@@ -150,6 +151,9 @@ def score(
         Constants of the propensity model; default 0.55 and 1.5.
     n_labels : int, optional
         The number of labels, if `y_true` does not declare it.
+    grades : bool
+        Whether the values of `y_true` are grades, gains of nDCG and DCG, instead of 0 and 1. Formats that have grades
+        by nature, such as qrels, need no declaration.
     labels : path, optional
         A file with the name of label l in line l, counted from 0, for files that have names instead of ids.
     duplicates : {"error", "max"}
@@ -278,6 +282,7 @@ def score(
         a=a,
         b=b,
         n_labels=n_labels,
+        grades=grades,
         labels=labels,
         duplicates=duplicates,
         max_line=max_line,

@@ -40,7 +40,7 @@ def benchmark(
     Parameters
     ----------
     source : path or mapping
-        A TOML file, or its content as a dict; the guide ``xmceval/guide/start.md`` describes it.
+        A TOML file, or its content as a dict; ``xmceval guide start`` describes it.
     strict : bool
         Refuse predictions that do not exist; otherwise they become missing cells.
     fail_if_worse : str or iterable of str

@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 
-from xmceval.cli.options import GUIDES
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
@@ -32,6 +31,7 @@ SECTIONS = {
     "Reference": {
         "metrics": "xmceval.cli.listings:metrics",
         "datasets": "xmceval.cli.listings:datasets",
+        "guide": "xmceval.cli.listings:guide",
     },
 }
 COMMANDS = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
@@ -96,7 +96,7 @@ class _LossyFile(io.FileIO):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
-    epilog=f"New here? Read {GUIDES / 'start.md'}.",
+    epilog="New here? Read xmceval guide start.",
 )
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:

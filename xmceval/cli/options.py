@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 import click
@@ -20,7 +20,6 @@ from xmceval.scoring.options import GROUPS, Options, Spec, specs
 Function = TypeVar("Function", bound=Callable[..., Any])
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
-GUIDES = Path(__file__).parent.parent / "guide"
 HELP_ALL = "xmceval.help_all"  # key in the meta of a context: whether help shows all options
 FILE = click.Path(readable=False)  # shells complete file names; readers refuse wrong files
 
@@ -43,7 +42,7 @@ class GroupedCommand(click.Command):
         super().__init__(*args, **how)
         self.main_options = main_options
         if main_options:
-            self.epilog = f"Guides: {GUIDES}"
+            self.epilog = "Guides: xmceval guide"
             self.params.append(
                 click.Option(
                     ["--help-all"],

@@ -102,8 +102,7 @@ def open_rows(
     width = Width() if names is None else Width(len(names), f"{names.source} has")
     width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth is None:
-        are_all_ids = None if n_labels is None else True
-        opened = judged = open_either(path, kind, names=names, max_line=max_line, are_all_ids=are_all_ids)
+        opened = judged = open_either(path, kind, names=names, max_line=max_line, n_labels=n_labels)
     else:
         check_kind(kind)
         if kind == "truth":

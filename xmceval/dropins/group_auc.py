@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, counted, warn
 from xmceval.rows.block import AnyArray, Float64
-from xmceval.rows.matrices.frames import aligned, check_rows
+from xmceval.rows.matrices.frames import aligned, check_rows, rows_of
 from xmceval.rows.matrices.storage import comparable
 from xmceval.rows.matrices.tensors import as_array
 from xmceval.scoring.tasks.curves import RankedGroups, find_starts, roc_areas, sort_by_score
@@ -167,8 +167,9 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
     """Check arrays [n], sort by group and descending score, and count ordered pairs; None means one group."""
     others = {"y_score": y_score, "groups": groups, "sample_weight": sample_weight}
     check_rows(y_true, **others)
+    rows = rows_of(y_true, "y_true")
     arrays = {
-        name: as_array(aligned(y_true, values, name, in_columns=False), name)
+        name: as_array(aligned(rows, values, rows_of(values, name)), name)
         for name, values in {"y_true": y_true, **others}.items()
         if values is not None or name in {"y_true", "y_score"}
     }

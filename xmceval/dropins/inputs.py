@@ -12,11 +12,12 @@ from scipy import sparse
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import AnyArray, Float64, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.frames import aligned, check_rows, find_id_columns, split_ids, to_numbers
+from xmceval.rows.matrices.frames import Wide, aligned, is_frame, read_wide, rows_of, to_numbers
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
 from xmceval.rows.matrices.tensors import as_array as take_array
+from xmceval.rows.names import Axis, find_order, first_named
 
 BLOCK_CELLS = 1 << 18  # cells of a block; its arrays take up to 20 MB
 
@@ -36,13 +37,24 @@ UndefinedMetricWarning: type[UserWarning] = getattr(
 
 def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return truth, scores and weights in the order of the truth, aligning pandas or polars objects by name."""
-    ids = find_id_columns(y_true, [y_score])
-    (y_true, ours), (y_score, theirs) = (
-        split_ids(values, ids, name) for values, name in ((y_true, "y_true"), (y_score, "y_score"))
+    truth, scores, weights = (
+        _split(y_true, "y_true"),
+        _split(y_score, "y_score"),
+        _split(sample_weight, "sample_weight"),
     )
-    check_rows(y_true, y_score=y_score, sample_weight=sample_weight)
-    scores = aligned(y_true, y_score, "y_score", (ours, theirs))
-    return y_true, scores, aligned(y_true, sample_weight, "sample_weight", (ours, None), in_columns=False)
+    if not truth.rows.is_named:
+        first_named(scores.rows, weights.rows, "y_true")
+    columns = find_order(truth.labels, scores.labels)
+    ordered = scores.values if columns is None else scores.values[:, columns]
+    weighted = None if sample_weight is None else aligned(truth.rows, weights.values, weights.rows)
+    return truth.values, aligned(truth.rows, ordered, scores.rows), weighted
+
+
+def _split(values: Any, name: str) -> Wide:
+    """Return values with the names of their rows and labels, if they have any."""
+    if is_frame(values) and len(values.columns) > 1:
+        return read_wide(values, name)
+    return Wide(values, rows_of(values, name), Axis(name, "label"))
 
 
 def is_matrix(values: Any) -> bool:

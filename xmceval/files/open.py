@@ -22,7 +22,7 @@ from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
 from xmceval.files.sidecars.values import LARGEST_ID, Names, names_beside_ids
-from xmceval.files.text.foreign import refuse_decimals, refuse_foreign, refuse_headerless
+from xmceval.files.text.foreign import refuse_columns, refuse_decimals, refuse_foreign
 from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, TextSource
 
 if TYPE_CHECKING:
@@ -86,14 +86,12 @@ def open_either(
     names: Names | None = None,
     max_line: int = MAX_LINE,
     is_alone: bool = False,
-    are_all_ids: bool | None = None,
+    n_labels: int | None = None,
 ) -> Opened:
     """Open a file as `kind`, by default as its content decides; with `is_alone`, only to describe it."""
     check_kind(kind)
     path = to_path(path)
-    truth, scores = (
-        Request(role, names, max_line=max_line, is_alone=is_alone, are_all_ids=are_all_ids) for role in ROLES
-    )
+    truth, scores = (Request(role, names, n_labels=n_labels, max_line=max_line, is_alone=is_alone) for role in ROLES)
     if kind is None:
         with suppress(DataError):  # a pair of npy files named by its stem, or an error that opening reports
             content = Head.of(path).text.lstrip()
@@ -170,7 +168,6 @@ def _open_text(head: Head, request: Request) -> Opened:
         from xmceval.files.tables.open import refuse_header
 
         refuse_header(head, request)
-    refuse_headerless(head, request)
     return _open_rows(head, request)
 
 
@@ -299,7 +296,10 @@ def _open_json_lines(head: Head, request: Request) -> Opened | None:
     if len(set(_JSON_ROW.findall(first))) > 1:  # records of a table, not the labels of one row
         raise DataError(f'{head.path}: its first line has objects of several "row"; expected one row per line')
     are_ids = any(map(_JSON_IDS.search, lines))
-    return _open_rows(head, request, TextLayout("json", head.start, names=request.names, are_ids=are_ids))
+    opened = _open_rows(head, request, TextLayout("json", head.start, names=request.names, are_ids=are_ids))
+    from xmceval.files.text.jsonlines import keys_beside, read_key  # not loaded for other text
+
+    return replace(opened, columns={key: partial(read_key, head.path, key) for key in keys_beside(first)})
 
 
 def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened | None:
@@ -327,6 +327,8 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
     if head.is_whole and request.names is None and all(line.startswith(b"%") for line in filled):
         raise DataError(f"{head.path}: has only comments, which begin with %; expected rows of idx:value")
     layout = layout or _find_rows(head, request.names)
+    if layout.kind == "ids":
+        refuse_columns(head, request.n_labels if layout.n_labels is None else layout.n_labels)
     form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
     facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
     if layout.names and has_names:
@@ -344,6 +346,7 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
         request.role,
         is_ranked=GRAMMARS[layout.kind].is_ranked,
         are_lists=layout.kind == "ids" and not layout.header,
+        has_grades=layout.kind == "json",  # in "target_rel"
         labels_by="name" if has_names else "number",
     )
 
@@ -483,6 +486,8 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
             ways.append("of query, document and value name the columns, as in 'query_id,doc_id,score'")
         elif row.count(b"\t") == 1:
             ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
+        if all(map(NUMBER.fullmatch, row.split())):
+            ways.append("save a matrix with numpy.save")
         hint = f" (hint: {'; '.join(ways)})" if ways else ""
         raise DataError(
             f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)}{hint}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-import numpy as np
 
 from xmceval.errors import UsageError
 from xmceval.files.formats import IN_MEMORY, Format
@@ -17,10 +15,7 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.rows.block import Int64, Source
-from xmceval.rows.matrices.frames import IdColumn
-from xmceval.rows.matrices.source import find_matrices
-from xmceval.rows.matrices.storage import Csr
-from xmceval.rows.readings import Axis
+from xmceval.rows.names import Axis
 from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
@@ -51,9 +46,6 @@ class Request:
     max_line: int = MAX_LINE  # limit for a line of a text file, in MiB
     is_alone: bool = False  # whether it is described by itself, with its own rows instead of the truth's
     missing: str = "zero"  # the rule for queries that only the truth or only the run has
-    are_all_ids: bool | None = None  # whether whole numbers that may be ids or scores are ids
-    # one more than the largest label of a truth that does not declare their number; None without a truth
-    n_seen: int | None = None
     are_ids: bool = False  # whether documents are label ids, since other inputs are by label
 
     def __post_init__(self) -> None:
@@ -134,7 +126,6 @@ class ByRow:
     labels: Documents | None = None  # how labels that are text are numbered
     # Arrow arrays of the columns that may name rows, kept for tables in memory that can be read only once
     held: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    parts: Sequence[ByRow] = ()  # the shards, if there are several
 
 
 @dataclass(frozen=True)
@@ -159,16 +150,17 @@ class Opened:
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks
     by_row: ByRow | None = None  # itself, if it is a table by row
     value: str | None = None  # the column of grades or scores, if a table has one
+    has_grades: bool = False  # for a truth: whether its format or a column's name declares grades
     rows: Axis | None = None  # the names of its rows, from an index or columns of ids
-    labels: Axis | None = None  # the names of its labels, likewise
+    # columns or keys beside the labels with text or whole numbers, by name; their values are read when needed
+    columns: Mapping[str, Callable[[], Axis]] = field(default_factory=dict)
+    labels: Axis | None = None  # the names of its labels
     rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
     labels_by: str = "number"  # how labels are joined: by number or by name
     reordered: Axis | None = None  # its labels in their original order, if they were reordered
     parts: tuple[Opened, ...] = ()  # the shards, if there are several
-    # for a truth: label names that other inputs may share, the id columns of its rows, and the number of
-    # columns of predictions in memory, which must be labels
+    # for a truth: label names that other inputs may share, and the number of labels of predictions in memory
     names: Names | None = None
-    ids: Sequence[IdColumn] = ()
     n_columns: int | None = None
 
     @property
@@ -194,13 +186,6 @@ class Opened:
         if self.judgments is not None:
             return None if self.judgments.documents.words is None else self.judgments.documents
         return None if self.by_row is None else self.by_row.labels
-
-    @property
-    def n_seen(self) -> int:
-        """One more than the largest label of lists in memory; 0 for other inputs."""
-        matrices = find_matrices(self.source) if self.source.n_labels is None else []
-        labels = [matrix.stored.indices[:] for matrix in matrices if isinstance(matrix.stored, Csr)]
-        return 1 + max((int(np.max(ids, initial=-1)) for ids in labels), default=-1)
 
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, dropping the last column if there is one more than `n_labels`."""

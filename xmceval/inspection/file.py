@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, argument, averaged, counted, listed
+from xmceval.errors import DataError, Fault, argument, averaged, counted
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.open import open_either
 from xmceval.files.sidecars.values import Names
@@ -20,7 +20,6 @@ from xmceval.rows.checks import LARGEST_GRADE, validated_scores, validated_truth
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import USUAL_GRADE
 
 RUN = "run"  # the format that only predictions have
 MAX_FAULTS = 10
@@ -68,7 +67,7 @@ class FileInspection:
     of the finite values.
 
     `faults` are the first ten reasons why ``score`` would refuse the file, `warnings` other problems. The guide
-    ``xmceval/guide/inputs.md`` explains the `format`. `file` is where to read it again: `path` has no credentials.
+    ``xmceval guide inputs`` explains the `format`. `file` is where to read it again: `path` has no credentials.
     With `has_queries`, rows are queries and labels are documents; predictions are then joined to a truth by query.
     """
 
@@ -133,8 +132,7 @@ def inspect_file(
     threads: int | None = None,
 ) -> FileInspection:
     """Read and describe all rows of a file; without a kind, its content decides between truth and scores."""
-    are_all_ids = None if n_labels is None else True
-    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, are_all_ids=are_all_ids)
+    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, n_labels=n_labels)
     source = opened.fit_width(n_labels)
     tally = tally_rows(source, Width.of(source, n_labels), threads)
     are_scores = opened.role == "scores"
@@ -212,23 +210,15 @@ def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int |
 
 def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
-    counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
+    counts = tally.counts
     if not are_scores:
         return "truth", "only truth has this layout"
     if tally.errors and not tally.lengths.n_rows:
         return "scores", "no row could be read"
-    if are_ranks and tally.longest > USUAL_GRADE:
-        return "scores", f"lists can be truth or predictions, and some have more than {USUAL_GRADE} labels"
     if are_ranks and tally.n_entries:
-        hint = f"(hint: pass {argument('kind', 'scores')})"
-        return "truth", f"lists can be truth or predictions, and none has more than {USUAL_GRADE} labels {hint}"
-    kinds = {"negative": counts["negative"], "fractional": counts["fractions"], "infinite": counts["infinite"]}
-    if any(kinds.values()):
-        return "scores", f"some values are {listed((kind for kind, n in kinds.items() if n), 'or')}"
-    if greatest > USUAL_GRADE:
-        return "scores", f"some values are above {USUAL_GRADE}, too large for grades"
+        return "truth", f"lists can be truth or predictions (hint: pass {argument('kind', 'scores')})"
     if counts["ones"] + counts["zeros"] < tally.n_entries:
-        return "truth", f"all values are whole numbers from 0 to {greatest:g}, like grades"
+        return "scores", "some values are not 0 or 1"
     if not tally.n_entries:
         return "truth", "it has no entries"
     if counts["zeros"]:

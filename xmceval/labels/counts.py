@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import tally as kernels
 from xmceval.rows.block import Block, Int64, Scratch, Source
-from xmceval.rows.checks import SWAPPED, validated_truth
+from xmceval.rows.checks import LARGEST_GRADE, SWAPPED, validated_truth
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
@@ -69,12 +69,14 @@ def count_labels(
     *,
     width: Width,
     threads: int | None = None,
+    largest: float = LARGEST_GRADE,
     may_merge: bool = False,
     are_training: bool = False,
 ) -> LabelCounts:
     """Count the rows of a truth and, for each label, the rows in which it is true.
 
-    `may_merge` means that duplicate labels are merged by an option, `are_training` that these are training labels.
+    `largest` is the largest value that the truth may have: 1 without grades. `may_merge` means that duplicate labels
+    are merged by an option, `are_training` that these are training labels.
     """
     parts = list[tuple[Scratch, LabelCounts]]()  # one per thread
 
@@ -86,11 +88,12 @@ def count_labels(
         scratch, counts = part
         n_rows = block.n_rows
         try:
-            rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
+            rows, _ = validated_truth(block, scratch, width, largest, may_merge=may_merge)
         except Fault as fault:
-            if are_training and fault.doubt == SWAPPED:
+            if are_training:
                 fault.message = fault.message.replace("the truth value", "the value")
-                fault.doubt = f"these look like predictions; {argument('train')} takes the labels of training instances"
+                of_training = f"{argument('train')} takes the labels of training instances"
+                fault.doubt = fault.doubt.replace(SWAPPED, of_training)
             raise
         counts.add(n_rows, rows.indices[: rows.indptr[-1]])
         add(n_rows)

@@ -1,12 +1,12 @@
 """The Evaluator class, which scores rows batch by batch, in a loop or on several machines.
 
-Examples for training loops and other libraries: the guide ``xmceval/guide/loops.md``.
+Examples for training loops and other libraries: ``xmceval guide loops``.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.source import MatrixSource, check_narrow, hint_at_lists, open_pair
-from xmceval.rows.readings import EARLIER, Axis, are_both_named, first_labels, first_named
+from xmceval.rows.matrices.source import MatrixSource, check_narrow, open_pair
+from xmceval.rows.names import EARLIER, Axis, are_both_named, first_labels, first_named
 from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
@@ -107,7 +107,7 @@ class Evaluator:
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
 
-    The guide ``xmceval/guide/loops.md`` has loops in PyTorch, also with several processes, Lightning, Hugging Face,
+    ``xmceval guide loops`` has loops in PyTorch, also with several processes, Lightning, Hugging Face,
     Keras, scikit-learn and torchmetrics.
     """
 
@@ -171,8 +171,6 @@ class Evaluator:
         self._base: State = state  # the state of all rows
         self._is_torn = False  # whether a batch was counted in part
         self._is_first = True  # whether no batch has been added since it was taken or read
-        self._ids: Sequence[Any] = ()  # the id columns of the first batch
-        self._were_ids: bool | None = None  # whether whole numbers were label ids rather than scores
         self._most_rows = 0  # rows of the largest block, if known
 
     @property
@@ -211,15 +209,14 @@ class Evaluator:
         with self._lock:
             setup, pair = self._base.setup, None
             _check_growing(self._base)
-            has_no_names = setup.labels is None and not self._ids
-            if self._base.n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
-                are_all_ids = True if setup.options.n_labels is not None and self._were_ids is None else self._were_ids
-                pair = open_pair(y_true, y_score, setup.width.or_none, are_all_ids=are_all_ids)
+            if (
+                self._base.n_rows and setup.labels is None and setup.options.duplicates == "error"
+            ):  # as in earlier batches
+                pair = open_pair(y_true, y_score, setup.width.or_none, has_grades=setup.has_grades)
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)
             else:
                 self._add(*pair, self._read_weights(sample_weight, pair[0]), setup)
-                self._were_ids = pair[1].were_ids if self._were_ids is None else self._were_ids
             self._n_batches += 1
 
     def _add_named(self, y_true: Any, y_score: Any, sample_weight: Any) -> None:
@@ -239,9 +236,12 @@ class Evaluator:
                 raise UsageError(
                     f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)"
                 )
-        columns = inputs.look_at_columns(y_true, [y_score], self._ids)
         truth = inputs.open_truth(
-            find_shards(y_true), setup.options, columns=columns, labels=setup.labels, width=setup.width
+            find_shards(y_true),
+            setup.options,
+            n_columns=inputs.count_scored_labels([y_score]),
+            labels=setup.labels,
+            width=setup.width,
         )
         width = setup.width if setup.width.is_known else Width.of(truth.source)
         scores = inputs.open_scores(
@@ -250,8 +250,6 @@ class Evaluator:
             setup.options,
             width,
             labels=setup.labels,
-            were_ids=self._were_ids,
-            in_batch=True,
         )
         weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
         labels = first_labels(first_labels(setup.labels, truth.labels), scores.labels)
@@ -260,7 +258,6 @@ class Evaluator:
         if not self._base.truth:
             setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
         self._add(truth.source, scores.source, weights, setup)
-        self._ids, self._were_ids = truth.ids, inputs.were_they_ids(self._were_ids, scores)
 
     def _read_weights(
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
@@ -278,8 +275,8 @@ class Evaluator:
             from xmceval.scoring.setup.per_row import join_values  # not loaded for weights without an index
 
             if not are_both_named(rows):
-                first_named(scored_rows, rows_of(sample_weight, name), truth.name, in_batch=True)
-            sample_weight, _ = join_values(sample_weight, name, "weight", None, rows, in_batch=True)
+                first_named(scored_rows, rows_of(sample_weight, name), truth.name)
+            sample_weight, _ = join_values(sample_weight, name, "weight", None, rows)
         check_files([sample_weight])
         weights, _ = inputs.take_numbers(sample_weight, name, "row")
         if weights.size != truth.n_rows:
@@ -308,7 +305,7 @@ class Evaluator:
         base, weighted = self._base, setup
         scores, totals = select_scores(setup, scores), base.totals
         if not truth.n_labels == scores.n_labels == setup.width.n_labels:
-            setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup, hint_at_lists(truth))
+            setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup)
             weighted = setup
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=base.n_rows)
@@ -355,7 +352,7 @@ class Evaluator:
         first_row, number = self._base.n_rows, self._n_batches + 1
         return BatchSource(truth, first_row, number), BatchSource(scores, first_row, number)
 
-    def _agree_on_width(self, truth: Source, scores: Source, setup: Setup, hint: str) -> tuple[Setup, Totals]:
+    def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         totals = self._base.totals
         width = setup.width.agree_with(truth).agree_with(scores, "column")
@@ -367,7 +364,7 @@ class Evaluator:
         if width is setup.width:
             return setup, totals
         if totals.tally.whole.largest_label >= width.n_labels:
-            raise DataError(f"earlier batches have label {totals.tally.whole.largest_label}, but {width}{hint}")
+            raise DataError(f"earlier batches have label {totals.tally.whole.largest_label}, but {width}")
         width.check_cutoff(setup.program.deepest)
         if setup.filter is not None:
             setup.filter.check_labels(width)

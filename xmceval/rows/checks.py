@@ -7,11 +7,11 @@ import numpy as np
 from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import checks as kernels
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
-from xmceval.rows.readings import PADDINGS
 from xmceval.rows.width import Width
 
 SWAPPED = "are truth and predictions swapped?"
 HALVES = "hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or only those of 4 and more"
+OTHER_PADDING = -100  # in lists of ids, as PyTorch's losses have it
 LARGEST_GRADE = 2.0**40
 LARGEST_EXPONENT = 40.0  # the largest grade if gains are 2^grade - 1
 
@@ -30,19 +30,20 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
 
 
 def validated_truth(
-    block: Block, scratch: Scratch, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
+    block: Block, scratch: Scratch, width: Width, largest: float = LARGEST_GRADE, *, may_merge: bool = False
 ) -> tuple[Rows, int]:
     """Parse and check a block of truth, drop explicit zeros and sort labels; also return the number of zeros.
 
-    `may_merge` means that an option can merge duplicate labels.
+    `largest` is the largest value: 1 unless values are declared to be grades. `may_merge` means that an option can
+    merge duplicate labels.
     """
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.has_only_ones and rows.largest_label < width.n_labels:
         return rows, 0
     status = np.zeros(5, dtype=np.int64)
-    kernels.validate_truth(*rows, width.n_labels, largest_grade, status)
+    kernels.validate_truth(*rows, width.n_labels, largest, status)
     if status[kernels.CODE]:
-        raise _fault(block, rows, status, width, "truth", may_merge)
+        raise _fault(block, rows, status, width, "truth", may_merge, has_grades=largest > 1)
     return rows, int(status[kernels.ZEROS])
 
 
@@ -59,7 +60,9 @@ def without_unpredicted(rows: Rows) -> Rows:
     return Rows(*rows)
 
 
-def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool) -> Fault:
+def _fault(
+    block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool, *, has_grades: bool = True
+) -> Fault:
     """Describe what a check kernel left in `status`, int64 [5]."""
     code, row, label, entry = (int(number) for number in status[:4])
     names = block.entry_names(row, label)
@@ -76,24 +79,25 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
         problem += f", in {systems}" if systems else f"; a {noun} has one {kind}"
         if may_merge and not systems:
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
-    else:
+    elif has_grades or code == kernels.NOT_A_NUMBER:
         problem = _PROBLEMS[code].format(label=names.label, value=float(rows.values[max(entry, 0)]), kind=kind)
+    else:
+        problem = f"the truth value of {names.label} is {float(rows.values[entry]):g}; expected 0 or 1"
     doubt = ""
-    if code == kernels.FRACTION:
+    if code in {kernels.NEGATIVE, kernels.FRACTION, kernels.TOO_LARGE} and not has_grades:
+        grades = argument("grades", True)
+        doubt = f"hint: pass {grades} if these are grades, lists or sets if these are ids; {SWAPPED}"
+    elif code == kernels.FRACTION:
         are_ratings = rows.values[entry] > 1 and 2 * rows.values[entry] % 1 == 0
         doubt = HALVES if are_ratings else SWAPPED
-    if code == kernels.NEGATIVE and rows.values[max(entry, 0)] == -1:
-        doubt = "does -1 mean false? then pass 0"
-    elif code == kernels.NEGATIVE and rows.values[max(entry, 0)] % 1:
-        doubt = SWAPPED
-    if label == PADDINGS[1]:
+    elif label == OTHER_PADDING:
         doubt = "hint: drop the padding"
     return Fault(block.first_row + row, f"{place}: {problem}", doubt)
 
 
 _PROBLEMS = {
     kernels.NOT_A_NUMBER: "the {kind} value of {label} is NaN; expected a number",
-    kernels.NEGATIVE: "the truth value of {label} is {value:g}, negative; expected 0, 1 or a whole grade",
+    kernels.NEGATIVE: "the truth value of {label} is {value:g}, negative; expected 0 or a whole grade",
     kernels.FRACTION: "the truth value of {label} is {value:g}, a fraction; expected 1 or a whole grade",
     kernels.TOO_LARGE: "the truth value of {label} is {value:g}; grades above 2^40 are refused, with gain=exp above 40",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from xmceval.errors import DataError, UsageError, argument, counted
 
 if TYPE_CHECKING:
-    from xmceval.rows.readings import Axis
+    from xmceval.rows.names import Axis
 
 Value = TypeVar("Value")
 

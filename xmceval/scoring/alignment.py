@@ -17,7 +17,6 @@ N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
 NO_LABEL = -9  # neither a label nor next to one
 LEAST_ROWS = 3  # rows needed to doubt the order of scores
-USUAL_GRADE = 10  # larger values are more likely scores than grades
 LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of ascending ones
 
 NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows look shuffled
@@ -154,7 +153,7 @@ def find_doubts(
     rows = FirstRows.join(of_system)
     sample = f" (in the first {counted(rows.n_rows, 'instance')})" if rows.n_rows == N_ROWS else ""
     n_counted = int(np.count_nonzero(rows.lengths)) if drop_empty else rows.n_rows
-    mistake = _find_swap(rows) or _find_mistake(rows, n_counted, place, sample)
+    mistake = _find_mistake(rows, n_counted, place, sample)
     if mistake:
         return mistake, ()
     doubts = _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
@@ -310,23 +309,6 @@ def _are_true_together(rows: FirstRows) -> bool:
     others = [(is_true[0] * np.roll(is_true[1], by, axis=0)).sum() for by in range(1, N_PAIRINGS + 1)]
     is_far_above = together.sum() > np.mean(others) + FAR_FROM_CHANCE * np.std(others)
     return bool(is_far_above and np.count_nonzero(together.any(axis=1)) >= LEAST_PAIRS)
-
-
-def _find_swap(rows: FirstRows) -> str:
-    """Describe scores that look like grades while the grades of the truth look like scores; else empty.
-
-    The truth then has values larger than usual grades, and the scores are whole numbers that could be grades.
-    """
-    scores, greatest_grade = rows.ends[rows.n_scored > 0], int(rows.grades.max(initial=0))
-    if greatest_grade <= 1 or scores.size == 0 or (scores != np.floor(scores)).any():
-        return ""
-    least, greatest = scores.min(), scores.max()
-    is_binary = least == greatest == 1 and rows.grades.size > rows.n_scored.sum()
-    if not 0 <= least <= greatest <= USUAL_GRADE or greatest_grade <= (1 if is_binary else USUAL_GRADE):
-        return ""
-    shown = f"all {least:.0f}" if least == greatest else f"whole numbers up to {greatest:.0f}"
-    values = f"the truth has values up to {greatest_grade:,}, and the scores are {shown}"
-    return f"{values}: are truth and predictions swapped?"
 
 
 def _describe_scores(scores: Rows, n: int) -> tuple[Int64, Int64, NDArray[np.bool_]]:

@@ -13,7 +13,6 @@ from xmceval.rows.checks import validated_scores, validated_truth, without_unpre
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
-from xmceval.rows.readings import LEAST_IDS, refuse_id_label
 from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
@@ -195,7 +194,7 @@ def make_batches(
     setup = systems[0].setup
     # The smallest width: a label outside it is an error for one system, and hence for all.
     width = min([system.setup.width for system in systems], key=lambda width: width.n_labels)
-    truth, explicit_zeros = validated_truth(block, scratch.truth, width, setup.program.largest_grade, may_merge=True)
+    truth, explicit_zeros = validated_truth(block, scratch.truth, width, setup.largest_value, may_merge=True)
     largest = -1 if width.is_known else largest_label(truth)
     in_truth = 0
     if setup.filter is not None:
@@ -251,8 +250,6 @@ def _make_batch(
             whole[REMOVED], whole[ROWS_CHANGED] = setup.filter.apply(block.first_row, scores)
     if options.threshold is not None:
         threshold = rounded(options.threshold, system.scores.dtype)
-    if block.first_row < LEAST_IDS:
-        refuse_id_label(truth, scores, other)
     ranking = rank(scores, program.deepest + 1, scratch)
     batch = Batch(
         setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold, system.are_lists

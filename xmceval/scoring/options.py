@@ -79,7 +79,7 @@ class Spec:
             if name == "threshold" and n_values > 2:
                 raise UsageError(
                     f"threshold must be one number, got a list of {n_values:,} (hint: of one per label drop the scores "
-                    "below them, see the recipe for a threshold for each label in the guide recipes.md)"
+                    "below them, see the recipe in xmceval guide recipes)"
                 )
             raise UsageError(f"{argument(name)} must be a number, got {value!r}")
         return float(number)  # type: ignore[arg-type]
@@ -172,6 +172,7 @@ class Options:
     n_labels: int | None = option(
         None, "Input", "Number of labels, if TRUTH does not declare it.", kind=int, low=1, high=2**63 - 2, metavar="N"
     )
+    grades: bool = option(False, "Input", "TRUTH has grades, not just 0 and 1.", kind=bool)
     labels: Any = option(None, "Input", "Names of the labels, one per line.", metavar="FILE")
     duplicates: Duplicates = option(
         "error",

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.errors import DataError, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES
-from xmceval.rows.readings import Axis, find_order
+from xmceval.rows.names import Axis, find_order
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION

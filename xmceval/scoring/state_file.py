@@ -26,8 +26,8 @@ from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
+from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import UNRECORDED, Options, recorded_options, specs
@@ -259,6 +259,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
     setup = Setup(
         options=options,
         program=program,
+        has_grades=options.grades,
         propensities=propensities,
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=unit or 1.0,

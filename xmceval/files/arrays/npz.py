@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -12,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from xmceval.errors import DataError, argument, counted, listed, names_flags
+from xmceval.errors import DataError, argument, counted, listed
 from xmceval.files.arrays.npy import ArrayFile, open_archive
 from xmceval.files.arrays.pairs import can_start, open_lists
 from xmceval.files.formats import FORMATS
@@ -49,7 +47,7 @@ def open_npz(path: Path, request: Request) -> Opened:
     arrays = {part: ArrayFile(path, part, content) for part in (name.removesuffix(".npy") for name in names)}
     if not _COMMON.keys() <= arrays.keys():
         if not request.are_scores or not arrays.keys() & _LISTS:
-            raise DataError(f"{path}: {_describe_other(path, names, arrays)}")
+            raise DataError(f"{path}: {_describe_other(names, arrays)}")
         labels, *others = sorted(arrays.keys() & _LISTS)
         if others:
             raise DataError(f"{path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
@@ -117,25 +115,19 @@ def _find_format(path: Path, arrays: Mapping[str, ArrayFile]) -> str:
     return form
 
 
-def _describe_other(path: Path, names: Sequence[str], arrays: Mapping[str, ArrayFile]) -> str:
+def _describe_other(names: Sequence[str], arrays: Mapping[str, ArrayFile]) -> str:
     """Describe the contents of an archive that is not a matrix."""
     expected = "expected a file of scipy.sparse.save_npz"
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     if any(name.endswith("/data.pkl") for name in names):
-        load, new = f"torch.load({json.dumps(str(path))}).numpy()", f"{path.name.partition('.')[0]}-new.npy"
-        save = f"run python -c {shlex.quote(f'import numpy, torch; numpy.save({json.dumps(new)}, {load})')}"
-        return f"was written by torch.save, as a pickle; {expected} (hint: {save if names_flags() else f'pass {load}'})"
+        return f"was written by torch.save, as a pickle; {expected} (hint: save the tensor's .numpy() with numpy.save)"
     if list(arrays) == names:
         return f"is a zip archive of {listed(names[:MOST_NAMED])}{more}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= arrays.keys():
-        tool = "xmceval compare, as NAME.rows.npz" if names_flags() else "compare_rows"
         saved = f"has per-instance values that {argument('save_rows')} wrote"
-        return f"{saved}; {expected} (hint: per-instance values are compared with {tool})"
+        return f"{saved}; {expected} (hint: compare_rows and xmceval compare a.rows.npz b.rows.npz read them)"
     if {"header", "tally.counts"} <= arrays.keys():
-        tool = f"xmceval merge {path}" if names_flags() else f"xmceval.merge([{str(path)!r}])"
-        return (
-            f"is a state of xmceval, which {argument('save_state')} wrote; {expected} (hint: {tool} shows its values)"
-        )
+        return f"is a state of xmceval, which {argument('save_state')} wrote; {expected} (hint: merge shows its values)"
     described = list[str]()
     for part in list(arrays)[:MOST_NAMED]:
         try:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, argument, names_flags
+from xmceval.errors import DataError, Fault, argument
 from xmceval.files.arrays.npy import ArrayFile, Header
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.paths import describe_missing, find_pair
@@ -21,10 +20,9 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.lists import as_ids
+from xmceval.rows.matrices.rankings import are_ids, doubt_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists
-from xmceval.rows.readings import FIRST_CELLS, are_ids, check_truth, explain_text
+from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists, explain_text
 
 _PADDING = frozenset({"", "-1"})
 
@@ -37,24 +35,31 @@ def open_npy(path: Path, request: Request) -> Opened:
         return open_dense(path, request)
     if header.dtype.kind in "UO":
         return open_lists(array, None, request, FORMATS["npy-ranked"])
-    piece = array.head(BLOCK_ENTRIES)
-    n_seen = request.n_seen
-    if n_seen is None:  # without a truth, integers beyond the columns are read as ids
-        n_seen = int(piece.max()) + 1 if piece.size and piece.dtype.kind in "iu" else 0
-    is_ranked, may_be_scores = are_ids(
-        piece, str(path), request.n_labels, are_all_ids=request.are_all_ids, n_seen=n_seen
-    )
-    if is_ranked:
-        return open_lists(array, None, request, FORMATS["npy-ranked"], may_be_scores=may_be_scores)
-    return open_dense(path, request)
+    numbers = _Numbers(array, header.shape, header.dtype)
+    if are_ids(numbers, str(path), request.n_labels):
+        return open_lists(array, None, request, FORMATS["npy-ranked"])
+    opened = open_dense(path, request)
+    opened.source.warnings.extend(doubt_ids(numbers, str(path)))
+    return opened
+
+
+class _Numbers(NamedTuple):
+    """The numbers of a file."""
+
+    array: ArrayFile
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def parts(self) -> Iterator[AnyArray]:
+        """Yield the rows in parts."""
+        for rows in _read([self.array], partial(_dense, True), 0):
+            yield rows.values
 
 
 def open_dense(path: Path, request: Request) -> Opened:
     """Open an npy matrix [n_rows, n_labels]: scores, with -inf for not predicted, or an indicator of truth."""
     array = ArrayFile(path)
     shape, _, dtype = _check_matrix(array, "biuf")
-    if not request.are_scores:
-        check_truth(array.head(BLOCK_ENTRIES), str(path))
     pieces = _pieces([array], partial(_dense, request.are_scores))
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     form = FORMATS["npy"]
@@ -88,10 +93,9 @@ def open_lists(
     *,
     missing: str = "array of scores",
     is_held: bool = False,
-    may_be_scores: bool = False,
 ) -> Opened:
     """Open a matrix of labels or their names [n_rows, any width], ranked best first or with one of scores."""
-    header = _check_matrix(labels, "iufUO" if request.are_all_ids and scores is None else "iuUO")
+    header = _check_matrix(labels, "iuUO")
     dtype = None
     if scores is not None:
         shape, _, dtype = _check_matrix(scores, "biuf")
@@ -109,7 +113,7 @@ def open_lists(
         partial(_lists, labels.name, request.names if are_names else None),
         starts_anywhere=not header.dtype.hasobject,
     )
-    source = MatrixSource(labels.name, header.shape[0], None, pieces, dtype=dtype, may_be_scores=may_be_scores)
+    source = MatrixSource(labels.name, header.shape[0], None, pieces, dtype=dtype)
     content = "label names" if are_names else "labels"
     if form.name == "npy-ranked":
         facts = [f"{form.title} {content}"]
@@ -134,12 +138,7 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
         content = "numbers" if kinds == "biuf" else "integers or strings"
         hint = ""
         if header.dtype.hasobject and len(header.shape) == 1:  # lists, which numpy pickles
-            load = f"numpy.load({json.dumps(array.name)}, allow_pickle=True)"
-            new = f"{Path(array.name).stem}-new.txt"
-            hint = f" (hint: of lists of ids pass {load}.tolist())"
-            if names_flags():
-                line = shlex.quote(f"import numpy; [print(*row) for row in {load}]")
-                hint = f" (hint: of lists of ids run python -c {line} > {shlex.quote(new)})"
+            hint = " (hint: write lists of ids as text, one row per line)"
         raise DataError(
             f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}{hint}"
         )
@@ -150,7 +149,7 @@ def _explain_text(array: ArrayFile, header: Header) -> str:
     """Explain why a matrix of numbers as text is refused, and how to convert it; empty for other arrays."""
     if len(header.shape) != 2 or header.dtype.kind != "U" or not header.shape[0]:
         return ""
-    return explain_text(array.head(FIRST_CELLS), array.name)
+    return explain_text(array.head(BLOCK_ENTRIES))
 
 
 def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:
@@ -185,7 +184,7 @@ def _lists(name: str, names: Names | None, row: int, labels: AnyArray, scores: A
     if scores is None:
         scores = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
     if names is None:
-        return PaddedLists(as_ids(labels, name) if labels.dtype.kind == "f" else labels, scores)
+        return PaddedLists(labels, scores)
     return _NamedLists(labels, scores, names, name, row)
 
 

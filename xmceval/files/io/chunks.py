@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, names_flags
+from xmceval.errors import DataError
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import open_bytes, read_into
@@ -73,8 +73,7 @@ class LineChunks:
                 while end == 0 and not at_end:
                     if filled >= len(buffer) - PADDING:
                         if filled > max_bytes:
-                            where = " in Python" if names_flags() else ""
-                            hint = "" if self.max_line is None else f" (hint: pass max_line={where})"
+                            hint = "" if self.max_line is None else " (hint: pass max_line= in Python)"
                             place = f"{self.path}:{count_lines(self.path, n_before) + 1}"
                             raise DataError(f"{place}: this line is longer than {max_bytes // MIB:,} MiB{hint}")
                         is_usual = False

@@ -58,7 +58,8 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
         opened.source.warnings.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
     full = _find_full(source, lines, entries)
-    return replace(opened, judgments=Judgments(str(source), queries, documents, left_out, source.path, full))
+    judgments = Judgments(str(source), queries, documents, left_out, source.path, full)
+    return replace(opened, judgments=judgments, has_grades=True)
 
 
 def _open_run(source: QuerySource, request: Request) -> Opened:

@@ -18,7 +18,7 @@ from xmceval.files.text.words import Words, text_of
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
-from xmceval.rows.readings import Axis
+from xmceval.rows.names import Axis
 from xmceval.rows.shards import Shards, parts_of
 
 LARGEST_ID = 2**63 - 2  # one more means that the number of labels is unknown

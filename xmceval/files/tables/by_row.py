@@ -24,7 +24,7 @@ from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
-from xmceval.rows.readings import LEAST_IDS, Axis, are_both_named, find_order, join_frames
+from xmceval.rows.names import Axis
 
 MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
 LEAST_ROWS = 3  # number of rows without any label of the truth that raises a doubt
@@ -133,7 +133,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         if columns.are_ranked and not request.are_scores:
             _refuse_indicators(table, columns.label, first, lengths)
         names, words = _find_names(first, request)
-    others = [] if columns.key is not None else id_columns(table, columns)
+    others = [] if columns.key is not None else naming_candidates(table, columns)
     index = [] if columns.key is not None else index_columns(table)
     held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
     read = partial(_read_entries, table, columns, names, words, held, request.are_scores)
@@ -165,7 +165,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels, held)
     n_rows = _count_rows(by_row, n_lines, request)
     if request.are_scores and truth is not None:
-        warnings.extend(check_numbers(truth, by_row))
+        warnings.extend(doubt_numbers(truth, by_row))
     stored: FilePieces | Matrix
     if is_streamed and table.path is not None:
         stored = FilePieces(
@@ -185,7 +185,8 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         request.role,
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_ranked,
-        rows=table.rows if columns.key is not None else find_rows(by_row, table.rows or index_of(by_row)),
+        rows=table.rows if columns.key is not None or table.rows is not None else index_of(by_row),
+        columns={name: partial(_rows_named_by, by_row, name) for name in others},
         labels_by="number" if names is None and words is None else "name",
         by_row=by_row,
     )
@@ -205,10 +206,9 @@ def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 
     if lengths is None or labels.is_text or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
         return
     if set(labels.array.to_pylist()) == {0, 1}:
-        column_of = f"{table.pandas}[{label!r}].tolist()"
         raise AmbiguousError(
-            f"{table}: its lists are of 0 and 1, and equally long: a column per label, or ids of labels? (hint: of "
-            f"columns pass numpy.array({column_of}); of ids pass [set(row) for row in {column_of}])"
+            f"{table}: its lists in {label!r} are of 0 and 1, and equally long: a matrix, or ids of labels? (hint: "
+            "pass numpy.array(...) of the column for a matrix, sets for ids)"
         )
 
 
@@ -289,21 +289,20 @@ def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
 
 def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     """Return the number of rows: that of the truth, if known, else the largest row of the table + 1."""
-    name, stop, truth = by_row.table.name, int(by_row.runs[-1, 1]), request.by_row
+    name, stop = by_row.table.name, int(by_row.runs[-1, 1])
     n_rows = request.n_rows if request.are_scores else None
+    are_ids = f"rename the column {by_row.columns.key!r} to query_id if its numbers are ids"
+    if n_rows is not None and stop > n_rows and by_row.columns.key is None:
+        raise DataError(f"{name}: has {counted(stop, 'row')}, but the truth has {counted(n_rows, 'row')}")
     if n_rows is not None and stop > n_rows:
-        if truth is not None:
-            check_ids(truth, by_row)
-        both = [] if truth is None or truth.columns.key is None or by_row.columns.key is None else [truth, by_row]
         raise DataError(
-            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
-            f"{f' (hint: {as_names(*both)})' if both else ''}"
+            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based) "
+            f"(hint: {are_ids})"
         )
     n_rows = stop if n_rows is None else n_rows
     if n_rows > max(n_lines * 2**10, 2**22):
         raise DataError(
-            f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')} "
-            f"(hint: {as_names(by_row)})"
+            f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')} (hint: {are_ids})"
         )
     return n_rows
 
@@ -323,26 +322,16 @@ def join_runs(parts: Sequence[Int64]) -> Int64:
     return np.stack([firsts[begins], stops[np.append(begins[1:], stops.size) - 1]], axis=1)
 
 
-def check_numbers(*tables: ByRow) -> Iterator[Doubt]:
-    """Refuse row numbers that are 1 to n or mostly missing in all tables together; doubt implausible ones."""
+def doubt_numbers(*tables: ByRow) -> Iterator[Doubt]:
+    """Doubt row numbers that begin after 0, or are mostly missing, in all tables together."""
     runs = join_runs([table.runs for table in tables])
     first, n_rows, n_present = int(runs[0, 0]), int(runs[-1, 1]), int(np.diff(runs).sum())
     have = f"{listed((table.table for table in tables), 'and')}: {'has' if len(tables) == 1 else 'have'}"
-    if first == 1 and len(runs) == 1:
-        key = json.dumps(tables[0].columns.key)
-        from_0 = _changed(tables, f".assign(**{{{key}: lambda table: table[{key}].astype(int) - 1}})")
-        filled = "" if len(tables) == 1 else "; add a prediction for row 0 if it is an instance without labels"
-        raise DataError(
-            f"{have} the rows 1 to {n_rows - 1:,}, but rows are counted from 0 (hint: {as_names(*tables)}; {from_0} if "
-            f"they are counted from 1{filled})"
-        )
-    if 10 * n_present < n_rows:
-        raise DataError(f"{have} only {n_present:,} of the rows 0 to {n_rows - 1:,} (hint: {as_names(*tables)})")
+    are_ids = f"(hint: rename {tables[0].columns.key!r} to query_id if its numbers are ids)"
     if first > 0:
-        yield Doubt(
-            f"{have} no row before {first:,}, and rows are counted from 0: are the numbers ids? "
-            f"(hint: {as_names(*tables)})"
-        )
+        yield Doubt(f"{have} no row before {first:,}, and rows are counted from 0 {are_ids}")
+    elif 10 * n_present < n_rows:
+        yield Doubt(f"{have} only {n_present:,} of the rows 0 to {n_rows - 1:,} {are_ids}")
 
 
 def count_on(tables: Sequence[Table], key: str) -> bool:
@@ -370,24 +359,12 @@ def count_on(tables: Sequence[Table], key: str) -> bool:
     return True
 
 
-def as_names(*tables: ByRow) -> str:
-    """Return the hint for tables whose row numbers are ids."""
-    renamed = _changed(tables, f".rename(columns={json.dumps({tables[0].columns.key: 'query_id'})})")
-    return f"{renamed} if the numbers are ids"
-
-
-def _changed(tables: Sequence[ByRow], change: str) -> str:
-    """Return the hint to pass changed tables: as code for the first, in words for the others."""
-    first, *others = (table.table for table in tables)
-    return first.changed(change) + "".join(f", likewise {other}," for other in others)
-
-
 def index_of(table: ByRow) -> Axis | None:
     """Return the rows named by a stored pandas index."""
     levels = [_values(table, name) for name in _index_levels(table.table)]
     if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # if lines were dropped later
         return None
-    return _axis(table, levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
+    return Axis.of(str(table.table), "row", levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
 
 
 def index_columns(table: Table) -> list[str]:
@@ -395,93 +372,16 @@ def index_columns(table: Table) -> list[str]:
     return [name for name, numbers in _index_levels(table).items() if numbers is None]
 
 
-def id_columns(table: Table, columns: Columns) -> list[str]:
-    """Return the columns that could hold row ids: whole numbers or text, whatever their name."""
-    from pyarrow import types
-
+def naming_candidates(table: Table, columns: Columns) -> list[str]:
+    """Return the columns that may name the rows of lists: with whole numbers or text, whatever their name."""
     index = index_columns(table)
     names = [name for name in columns.others if name not in index and plain(name) not in UNUSED - INDEX]
-    kinds = types.is_integer, types.is_floating, types.is_decimal
-    types_of = {name: table.schema.field(name).type for name in names}
-    return [name for name in names if table.is_text(name) or any(is_kind(types_of[name]) for is_kind in kinds)]
+    return [name for name in names if table.is_text(name) or table.is_whole(name)]
 
 
-def find_rows(table: ByRow, index: Axis | None) -> Axis | None:
-    """Return the rows named by an index, or else by a column that permutes their numbers."""
-    if index is not None and not index.is_numbered:
-        return index
-    for name in id_columns(table.table, table.columns):
-        if table.table.path is not None and not table.table.has_numbers(name):
-            continue
-        values = _values(table, name)
-        try:  # few columns are a permutation of 0, 1, 2, ...
-            numbers, ordered = np.asarray(values, dtype=np.float64), np.arange(len(values))
-        except (ValueError, TypeError, OverflowError):
-            continue
-        if np.array_equal(np.sort(numbers), ordered) and not np.array_equal(numbers, ordered):
-            rows = _find_ids(table, name, values)
-            if rows is not None and rows.is_reordered:
-                return rows
-    return index
-
-
-def join_shards(name: str, tables: Sequence[ByRow]) -> ByRow:
-    """Join the shards of a table with one line per row."""
-    first = tables[0]
-    others = tuple(column for column in first.columns.others if all(column in table.columns.others for table in tables))
-    code = join_frames([table.table.pandas for table in tables])
-    return ByRow(
-        replace(first.table, name=name, pandas=code, rows=None),
-        replace(first.columns, others=others),
-        np.array([[0, sum(int(table.runs[-1, 1]) for table in tables)]]),
-        parts=tables,
-    )
-
-
-def name_rows(truth: ByRow, scores: ByRow) -> tuple[Axis, Axis] | None:
-    """Return the rows named by a column of ids, distinct in truth and predictions; refuse conflicting ones."""
-    if truth.columns.key is not None or scores.columns.key is not None:
-        return None
-    shared = list[tuple[Axis, Axis]]()
-    index, other_index = map(_index_names, (truth, scores))
-    ids, other_ids = (set(id_columns(table.table, table.columns)) for table in (truth, scores))
-    for name in sorted((ids & other_ids) | (index & other_ids) | (ids & other_index)):
-        ours, theirs = (_find_ids(table, name, _values(table, name)) for table in (truth, scores))
-        if ours is not None and theirs is not None:
-            shared.append((ours, theirs))
-    positions = np.arange(int(truth.runs[-1, 1]))
-    orders = [positions if (order := find_order(*axes)) is None else order for axes in shared]
-    for (_, axis), order in zip(shared[1:], orders[1:], strict=True):
-        first = shared[0][1]
-        if not np.array_equal(order, orders[0]):
-            raise AmbiguousError(
-                f"{scores.table}: its columns {first.column!r} and {axis.column!r} say otherwise which row of "
-                f"{truth.table} is which (hint: pass {axis.unnamed} to join by {first.column!r}, or {first.unnamed} to "
-                f"join by {axis.column!r})"
-            )
-    return shared[0] if shared else None
-
-
-def check_ids(truth: ByRow, scores: ByRow) -> None:
-    """Refuse row ids that differ from those of the truth, if both tables have them."""
-    if truth.columns.key is not None or scores.columns.key is not None or name_rows(truth, scores) is not None:
-        return
-    ours, theirs = (None if table.parts else table.table.rows or index_of(table) for table in (truth, scores))
-    if ours is not None and theirs is not None and are_both_named(ours, theirs):
-        find_order(ours, theirs)
-
-
-def _find_ids(table: ByRow, name: str, values: list[Any]) -> Axis | None:
-    """Return the rows named by a column of distinct whole numbers or text, if it has at least ten rows."""
-    if len(values) < LEAST_IDS or len(set(values)) < len(values):
-        return None
-    rows = replace(_axis(table, values), column=name)
-    return rows if isinstance(rows.names, (range, np.ndarray)) or all(isinstance(id_, str) for id_ in values) else None
-
-
-def _axis(table: ByRow, names: Any) -> Axis:
-    rows = Axis.of(str(table.table), "row", names)
-    return replace(rows, code=table.table.pandas, is_file=table.table.path is not None)
+def _rows_named_by(table: ByRow, name: str) -> Axis:
+    """Return the rows as a column names them."""
+    return Axis.of(str(table.table), "row", _values(table, name), column=name)
 
 
 def _index_levels(table: Table) -> dict[str, range | None]:
@@ -500,15 +400,8 @@ def _index_levels(table: Table) -> dict[str, range | None]:
     return levels
 
 
-def _index_names(table: ByRow) -> set[str]:
-    """Return the names of the index that pandas stored in any shard."""
-    return set.intersection(*({*filter(None, _index_levels(part.table))} for part in table.parts or (table,)))
-
-
 def _values(table: ByRow, name: str) -> list[Any]:
     """Return the values of a column, or of a range with this name, up to the number of lines."""
-    if table.parts:
-        return [value for part in table.parts for value in _values(part, name)]
     numbers = _index_levels(table.table).get(name)
     if numbers is not None:
         return list(numbers[: int(table.runs[-1, 1]) + 1])

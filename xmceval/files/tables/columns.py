@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, Doubt, listed, names_flags
+from xmceval.errors import DataError, Doubt, listed
+from xmceval.rows.names import NUMBERS, QUERIES, naming_columns, plain
 
 if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
 # Common names by role. Case, blanks, hyphens and underscores are ignored, and lists may have plural names.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "row": ("row", "row_id", "row_number", "instance", "instance_id", "sample", "sample_id"),
-        "query": ("query_id", "qid", "q_id", "query", "user_id", "user", "uid", "topic_id", "topic"),
+        "row": NUMBERS,
+        "query": QUERIES,
         "document": (
             "doc_id", "docno", "docid", "doc", "document_id", "document", "corpus_id", "pid", "passage_id",
             "item_id", "item", "iid", "movie_id", "product_id",
@@ -66,6 +64,7 @@ class Columns:
     value: str | None = None
     is_rank: bool = False  # whether the values are ranks, with 1 as the best
     are_lists: bool = False  # whether labels and values are lists, with one line per row
+    has_grades: bool = False  # whether the name of the column of values declares grades
     rank: str | None = None  # the column of ranks next to scores, to compare the two
     others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
@@ -78,11 +77,6 @@ class Columns:
     def names(self) -> list[str]:
         """The columns to read."""
         return [name for name in (self.key, self.label, self.value, self.rank) if name is not None]
-
-
-def plain(name: str) -> str:
-    """Normalise a name: ignore case, separators of words, and the types that RecBole appends."""
-    return re.sub(r"[\W_]+", "", re.sub(r":(token|float)(_seq)?$", "", name).lower())
 
 
 _ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
@@ -126,32 +120,22 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         graded = roles["grade"] + (roles["label"] if roles["document"] else [])
         values = graded or roles["number"] + roles["score"]
     if len(values) > 1:
-        raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun}{keep_one(values, noun, table)}")
+        raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
     value = values[0] if values else None
     if value is None and are_scores and not are_lists:
-        raise DataError(_explain(table.name, names, (), are_scores=are_scores))
+        raise DataError(_explain(table.name, names, are_scores=are_scores))
     if value is not None and (value in lists) != are_lists:
         raise DataError(
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    if value is None:  # numbers with another name may be the values
-        known = {name for role, of_role in roles.items() if role != "rank" for name in of_role}
-        unknown = (name for name in (lists if are_lists else names) if name not in known and plain(name) not in UNUSED)
-        candidates = [n for n in unknown if plain(n) and table.has_numbers(n, label if are_lists else None)]
-        if candidates:
-            name = "score" if are_scores else "relevance"
-            raise DataError(
-                f"{table}: {listed(map(repr, sorted(candidates)))} beside {label!r} may have ids or {noun} "
-                f"(hint: rename a column of {noun} to {name}, one of label ids to label instead of {label!r}, and drop "
-                "any other)"
-            )
     is_rank, rank = value in roles["rank"], None
     if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
         rank = roles["rank"][0]
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
-    return replace(columns, value=value, is_rank=is_rank, rank=rank, others=others)
+    has_grades = not are_scores and value in {*roles["grade"], *roles["label"]}
+    return replace(columns, value=value, is_rank=is_rank, has_grades=has_grades, rank=rank, others=others)
 
 
 def find_pairs(
@@ -163,22 +147,11 @@ def find_pairs(
     label = labels[0] if len(labels) == 1 else None
     if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
         roles["query"] = []
-    keys = _without_texts(roles["row"] + roles["query"])
-    if label is None or len(keys) > 1 or (not keys and label not in lists):
-        raise DataError(_explain(place, names, keys if len(keys) > 1 else (), are_scores=are_scores))
+    keys = naming_columns([name for name in names if name in {*roles["row"], *roles["query"]}])
+    if label is None or (not keys and label not in lists):
+        raise DataError(_explain(place, names, are_scores=are_scores))
     key = keys[0] if keys else None
     return Columns(key, key in roles["query"], label, are_lists=label in lists), roles
-
-
-def keep_one(names: Sequence[str], noun: str, table: Table) -> str:
-    """Return the hint for several possible columns of scores or grades, with one line per column."""
-    ways = []
-    for name in names:
-        change = f".drop(columns={json.dumps([other for other in names if other != name])})"
-        if plain(name) not in _ROLES:
-            change += f".rename(columns={json.dumps({name: 'score'})})"
-        ways.append(f"{table.changed(change)} if {name} has the {noun}")
-    return f" (hint: {'; '.join(ways)})"
 
 
 def explain_names(*, are_scores: bool) -> str:
@@ -203,10 +176,8 @@ def _without_texts(names: list[str]) -> list[str]:
     return [name for name in ids if plain(name) == "docno"] or ids
 
 
-def _explain(place: str, names: Sequence[str], keys: Sequence[str], *, are_scores: bool) -> str:
+def _explain(place: str, names: Sequence[str], *, are_scores: bool) -> str:
     known = ", ".join(names[:12]) or "none"
-    if keys:
-        return f"{place}: {listed(keys, 'and')} may both name the rows, of the columns {known} (hint: keep one of them)"
     return (
         f"{place}: found the columns {known}; expected {explain_names(are_scores=are_scores)} "
         "(hint: rename the columns)"
@@ -224,7 +195,7 @@ def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> st
             continue
         if name in by_name or len(set(names)) <= MOST_SYSTEMS:
             what = "of two systems:" if name in by_name else f"that differ in {name!r}:"
-            return _with_hint(f"lines {what} {values[0]!r} and {values[1]!r}", table, name)
+            return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
     return ""
 
 
@@ -235,7 +206,7 @@ def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
             names = column.array.unique().to_pylist()
             if len(names) > 1:
                 some = listed(map(repr, names[:3]), "and") if len(names) <= 3 else f"such as {names[0]!r}"
-                yield Doubt(_with_hint(f"{table}: has lines of {len(names):,} systems: {some}", table, name))
+                yield Doubt(f"{table}: has lines of {len(names):,} systems: {some} {_split_by(name)}")
 
 
 def _read_column(table: Table, name: str) -> list[Any]:
@@ -247,10 +218,19 @@ def _read_column(table: Table, name: str) -> list[Any]:
     return values
 
 
-def _with_hint(problem: str, table: Table, name: str) -> str:
-    groups = f"{table.pandas}.groupby({json.dumps(name)})"
-    if table.path is None or not names_flags():
-        return f"{problem} (hint: pass dict(list({groups})) to score_all)"
-    new = f'f"{table.path.name.partition(".")[0]}-{{name}}.parquet"'
-    code = f"import pandas; [part.to_parquet({new}) for name, part in {groups}]"
-    return f"{problem} (hint: python -c {shlex.quote(code)} writes a file per system)"
+def _split_by(name: str) -> str:
+    return f"(hint: split the lines by {name!r}, and score each part as a system)"
+
+
+def doubt_unread(table: Table, columns: Columns, lists: Collection[str], *, are_scores: bool) -> Iterator[Doubt]:
+    """Yield a doubt for columns of numbers with unknown names, if no column has grades or scores."""
+    names = lists if columns.are_lists else columns.others
+    unread = [name for name in names if name not in columns.names and plain(name) not in UNUSED]
+    label = columns.label if columns.are_lists else None
+    numbers = sorted(name for name in unread if not naming_columns([name]) and table.has_numbers(name, label))
+    if columns.value is None and numbers:
+        what, known = ("scores", "score") if are_scores else ("grades", "relevance")
+        yield Doubt(
+            f"{table}: {listed(map(repr, numbers), 'and')} may have the {what}, but no {what} are known by this name "
+            f"(hint: rename it to {known!r} if so)"
+        )

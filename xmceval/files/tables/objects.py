@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Number
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from xmceval.files.tables.columns import explain_names, find_roles
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.matrices.lists import refuse_sets
-from xmceval.rows.readings import Axis
+from xmceval.rows.names import Axis
 
 _STREAMS = "__arrow_c_stream__", "__arrow_c_array__"
 
@@ -24,9 +25,6 @@ _HINTS = (  # two attributes of an object that is not a table, and how to make o
     ("with_format", "column_names", "{}.with_format('arrow')[:]"),
     ("table", "column_names", "the data set's .with_format('arrow')[:]"),
 )
-
-_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # beginnings of column types in lower case
-LOOKED_AT = 100  # cells to check in a column of objects
 
 
 def find_table(value: Any, name: str) -> Table | None:
@@ -90,41 +88,30 @@ def _exportable(frame: Any) -> Any:
 
 
 def _is_wide(frame: Any, name: str) -> bool:
-    """Return whether a data frame has a column of numbers per label; refuse one that may also be a long table."""
-    named = _index_names(frame)
+    """Return whether a data frame has a column per label: not with the names of a long table, or with lists."""
     columns = [str(column) for column in frame.columns]
-    roles = find_roles([*named, *columns], columns)
+    roles = find_roles([*_index_names(frame), *columns], columns)
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
-    has_numbers = all(
-        str(kind).lower().startswith(_NUMBERS) or _has_numbers(frame, i) for i, kind in enumerate(frame.dtypes)
-    )
-    known = [column for column in [*keys, *labels] if column not in named]
-    if (keys and labels and not (has_numbers and _are_cells(frame, known))) or not has_numbers:
-        if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):
-            raise DataError(f"{name}: is a sparse data frame, which is not read (hint: pass {name}.sparse.to_coo())")
+    if (keys and labels) or any(map(partial(_has_lists, frame), range(len(columns)))):
         return False
-    if known:
+    if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):
+        raise DataError(f"{name}: is a sparse data frame, which is not read (hint: pass {name}.sparse.to_coo())")
+    if labels:
         raise DataError(
-            f"{name}: is a data frame with the columns {', '.join(columns[:10])}; along with {known[0]!r}, a long "
-            f"table has {explain_names(are_scores=False)} (hint: rename the columns, or pass "
+            f"{name}: is a data frame with the columns {', '.join(columns[:10])}; along with {labels[0]!r}, "
+            f"a long table has {explain_names(are_scores=False)} (hint: rename the columns, or pass "
             f"{name}.to_numpy() if there is one column per label)"
         )
     return True
 
 
-def _are_cells(frame: Any, names: list[str]) -> bool:
-    """Return whether the first cells of columns are 0 and 1 or fractions, rather than row and label numbers."""
-    heads = [list(frame[name].head(LOOKED_AT)) for name in names if list(frame.columns).count(name) == 1]
-    cells = {cell for head in heads for cell in head}
-    return bool(heads) and (
-        (cells <= {0, 1} and len(heads[0]) > 2 ** len(heads))
-        or any(cell is not None and cell % 1 > 0 for cell in cells)
-    )
-
-
-def _has_numbers(frame: Any, place: int) -> bool:
-    """Return whether the first cells of a pandas column of objects are numbers, bools or missing."""
-    if not hasattr(frame, "iloc") or frame.dtypes.iloc[place].kind != "O":
+def _has_lists(frame: Any, place: int) -> bool:
+    """Return whether a column has lists: by its type, or by its first cell that is not missing."""
+    kind = frame.dtypes.iloc[place] if hasattr(frame, "iloc") else frame.dtypes[place]
+    if str(kind).lower().startswith("list"):
+        return True
+    if not hasattr(frame, "iloc") or kind.kind != "O":
         return False
-    cells = frame.iloc[:LOOKED_AT, place].tolist()
-    return all(cell is None or isinstance(cell, Number) for cell in cells)
+    cells = frame.iloc[:, place]
+    cell = next((cell for cell in cells if cell is not None and cell == cell), None)  # noqa: PLR0124 - NaN
+    return cell is not None and not isinstance(cell, (str, Number))

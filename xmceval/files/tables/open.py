@@ -5,10 +5,8 @@ Tables with a column per label, lists stored as text, and ranks that contradict 
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, listed, names_flags
+from xmceval.errors import DataError, Doubt, listed
 from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.paths import is_pair, to_path
 from xmceval.files.io.signatures import TABLES
@@ -34,11 +32,11 @@ from xmceval.files.tables.columns import (
     are_known,
     describe_systems,
     doubt_systems,
+    doubt_unread,
     explain_names,
     find_columns,
     find_pairs,
     find_roles,
-    keep_one,
     plain,
 )
 from xmceval.files.tables.objects import find_table
@@ -47,7 +45,6 @@ from xmceval.files.tables.table import (
     LOOKED_AT,
     Column,
     Table,
-    csv_code,
     csv_table,
     file_table,
     join_lines,
@@ -56,7 +53,7 @@ from xmceval.files.tables.table import (
 )
 from xmceval.files.text.words import text_of
 from xmceval.rows.block import Int64
-from xmceval.rows.readings import write_frame
+from xmceval.rows.names import naming_columns
 from xmceval.rows.shards import Shards
 
 RANKS_LOOKED_AT = 1 << 15  # lines
@@ -81,17 +78,18 @@ def open_table(table: Table, request: Request) -> Opened:
     if not known["document"] and not known["label"]:
         _refuse_other_shape(table, lists)
     columns = find_columns(table, names, lists, are_scores=request.are_scores)
-    if request.are_scores:
-        _refuse_other_order(table, columns, roles)
     if columns.has_queries:
         from xmceval.files.ranking.runs import open_by_query
 
         opened = open_by_query(query_table(table, columns, are_scores=request.are_scores), request)
     else:
         opened = open_by_row(table, columns, request)
+    doubts = opened.source.warnings
+    doubts.extend(doubt_unread(table, columns, lists, are_scores=request.are_scores))
     if request.are_scores:
-        opened.source.warnings.extend(doubt_systems(table, columns))
-    return replace(opened, value=columns.value)
+        doubts.extend(doubt_systems(table, columns))
+        doubts.extend(_doubt_other_order(table, columns, roles))
+    return replace(opened, value=columns.value, has_grades=columns.has_grades)
 
 
 def join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Table | None:
@@ -246,19 +244,9 @@ def refuse_header(head: Head, request: Request) -> None:
                 f"{explain_names(are_scores=request.are_scores)} (hint: rename the columns)"
             )
         if len(names) == 2 and filled and all(map(_ID_AND_LABELS.fullmatch, filled)):
-            if len({row.partition(b",")[0] for row in filled}) < len(filled) or "true" in names[0].lower():
-                true, predicted = (
-                    f"tail -n +{number + 1} {shlex.quote(str(head.path))} | cut -d, -f{i}" for i in (1, 2)
-                )
-                raise DataError(
-                    f"{head.path}:{number}: {quote(line)} is above two columns, and {names[0]!r} is no id of rows: "
-                    "are they the true and the predicted labels, or rows and labels? (hint: of true and predicted ones "
-                    f"write {true} > truth.txt and {predicted} > preds.txt; of rows and labels name the columns "
-                    "row,label)"
-                )
             raise DataError(
-                f"{head.path}:{number}: {quote(line)} is above lines of an id and labels; expected lines of labels "
-                "(hint: sort the lines of both files by id, and keep what follows the comma)"
+                f"{head.path}:{number}: {quote(line)} is above two columns, of which the second has lists of labels "
+                "(hint: write the lists of truth and predictions to a file each, in the same order of rows)"
             )
     words = line.decode(errors="replace").replace("|", " ").split()
     if request.names is None and are_known(words) and len(words) == sum(map(len, find_roles(words).values())):
@@ -294,8 +282,8 @@ def table_at(path: Path) -> Table | None:
     return None
 
 
-def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> None:
-    """Refuse ranks next to scores of unknown name that order the first lines differently.
+def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> Iterator[Doubt]:
+    """Yield a doubt for ranks next to scores of unknown name that order the first lines differently.
 
     Such numbers may fall or rise with the ranks: a distance rises. Ties are no evidence, and neither are
     numbers with only two values, such as whether a line is a hit.
@@ -324,9 +312,9 @@ def _refuse_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequ
         is_next = (np.diff(of_query[order]) == 0) & (np.diff(ranks[order]) > 0)
         steps = np.diff(numbers[order])[is_next]  # between consecutive ranks of a query
         if (steps > 0).any() and ((steps < 0).any() or not columns.is_rank):
-            raise DataError(
-                f"{table}: {rank} and {other} order the lines differently, and either may have the scores"
-                f"{keep_one([rank, other], 'scores', table)}"
+            yield Doubt(
+                f"{table}: {rank} and {other} order the lines differently, and {value} was read as the scores (hint: "
+                "leave out the other column)"
             )
 
 
@@ -340,35 +328,26 @@ def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
     ]
     if {*texts} & {*roles["document"], *roles["label"]} and (head := table.head(texts)):
         word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")
-        split = '.str.strip("[]").str.split(" *, *")' if "," in word else ".str.split()"
-        code = "".join(f".assign(**{{{name}: lambda x: x[{name}]{split}}})" for name in map(json.dumps, texts))
         raise DataError(
             f"{table}: {listed(map(repr, texts), 'and')} {'have' if len(texts) > 1 else 'has'} text such as "
-            f"{word[:40]!r}; expected lists (hint: {table.changed(code)})"
+            f"{word[:40]!r}; expected lists (hint: split the text, as with .str.split())"
         )
     if not _are_unknown(names):
         return
-    numbers = [name for name in names if table.has_numbers(name) and not _is_row_name(name)]
-    others = [name for name in table.names if name in lists or (name in names and name not in numbers)]
-    if len(numbers) > 1:
-        ids = [name for name in others if name not in lists and _are_ids(table.head([name])[0].array.to_pylist())]
-        raise _wide_error(table.name, names, others, ids, table.pandas, table.path, has_index=bool(index))
+    if sum(table.has_numbers(name) and not _is_row_name(name) for name in names) > 1:
+        raise _wide_error(table.name, names)
 
 
 def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterable[bytes], delimiter: bytes) -> None:
     """Refuse lines with a number per label below a header of names, maybe 0, 1, 2, ... after the first."""
-    names = [names[0] or "Unnamed: 0", *names[1:]]  # the name that pandas gives it
     rows = [split_fields(row, delimiter) for row in below if row.strip()]
     if len(names) < 3 or not rows or any(len(row) != len(names) for row in rows) or not _are_unknown(names):
         return
-    if any(map(_is_number, names)) and names[1:] != list(map(str, range(len(names) - 1))):
+    if any(map(_is_number, names)) and list(names[1:]) != list(map(str, range(len(names) - 1))):
         return
-    cells = dict(zip(names, zip(*rows, strict=True), strict=True))
-    numbers = [name for name in names if not _is_row_name(name) and all(map(_is_number, cells[name]))]
-    if len(numbers) > 1:
-        others = [name for name in names if name not in numbers]
-        ids = [name for name in others if _are_ids(cells[name])]
-        raise _wide_error(f"{path}:{line}", names, others, ids, csv_code(path, delimiter), path)
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    if sum(not _is_row_name(name) and all(map(_is_number, cells)) for name, cells in columns) > 1:
+        raise _wide_error(f"{path}:{line}", names)
 
 
 def _are_unknown(names: Iterable[str]) -> bool:
@@ -378,45 +357,16 @@ def _are_unknown(names: Iterable[str]) -> bool:
 
 def _is_row_name(name: str) -> bool:
     """Return whether a column has the name of an index or of rows."""
-    return plain(name) in INDEX | {"id"} or bool(find_roles([name])["row"])
+    return plain(name) in INDEX or bool(naming_columns([name]))
 
 
 def _is_number(word: str) -> bool:
     return NUMBER.fullmatch(word.encode()) is not None
 
 
-def _are_ids(values: Sequence[Any]) -> bool:
-    """Return whether all values differ and are not line numbers."""
-    return len(set(values)) == len(values) and list(map(str, values)) != list(map(str, range(len(values))))
-
-
-def _wide_error(
-    place: str,
-    names: Sequence[str],
-    others: list[str],
-    ids: Sequence[str],
-    code: str,
-    path: Path | None,
-    *,
-    has_index: bool = False,
-) -> DataError:
-    """Return the error for a table with a column per label and `others`; `ids` are columns of possible ids."""
-    problem = f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]}"
-    if path is None or not names_flags():
-        others = [name for name in others if path is None or name not in ids[:1]]
-        return DataError(f"{problem} (hint: pass {code}{_without(others)})")
-    new = json.dumps(f"{path.name.partition('.')[0]}-new.npy")
-    save = f"import numpy, pandas; numpy.save({new}, {code}{_without(others)}.to_numpy())"
-    hint = f"run python -c {shlex.quote(save)}"
-    if ids or has_index:
-        rest = _without([name for name in others if name not in ids[:1]])
-        keys = f".set_index({json.dumps(ids[0])})" if ids else ""
-        stacked = f'{keys}{rest}.stack().rename_axis(["query_id", "doc_id"]).to_frame("value")'
-        by = ids[0] if ids else "the index"
-        hint += f" if rows are in order; run {write_frame(code + stacked, str(path))} to join them by {by}"
-    return DataError(f"{problem} (hint: {hint})")
-
-
-def _without(names: Sequence[str]) -> str:
-    """Return the code that drops columns, if there are any."""
-    return f".drop(columns={json.dumps(names)})" if names else ""
+def _wide_error(place: str, names: Sequence[str]) -> DataError:
+    """Return the error for a table with a column per label."""
+    return DataError(
+        f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]} (hint: pass "
+        "a data frame in Python, or save the numbers with numpy.save)"
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
 from collections import Counter
@@ -19,14 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, describe_type, missing_package, names_flags
+from xmceval.errors import DataError, counted, describe_type, missing_package
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Places, explain_decimal
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes, stored_at
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import AnyArray, Int64
 from xmceval.rows.matrices.frames import is_frame
-from xmceval.rows.readings import Axis, join_frames, write_frame
+from xmceval.rows.names import Axis
 
 BATCH_ROWS = 1 << 17  # lines to read at a time
 LONGEST_ROW = 1 << 24  # entries of one row, which are held together
@@ -235,7 +234,6 @@ class Table:
     schema: Any
     read: Callable[[list[str]], Iterator[Any]]  # maps column names to an iterator of record batches
     place: Callable[[int], str]  # returns the place of a line, for messages
-    pandas: str  # code that gives this table as a pandas data frame, for hints
     path: Path | None = None  # the file, which can be read repeatedly; None for a table in memory
     n_lines: int | None = None  # the number of lines, if known beforehand
     facts: tuple[str, ...] = ()  # facts about it, in words
@@ -259,6 +257,12 @@ class Table:
     def is_text(self, name: str) -> bool:
         """Return whether a column contains text."""
         return is_text_type(self.schema.field(name).type)
+
+    def is_whole(self, name: str) -> bool:
+        """Return whether a column contains whole numbers."""
+        from pyarrow import types
+
+        return bool(types.is_integer(self.schema.field(name).type))
 
     def has_numbers(self, name: str, lists: str | None = None) -> bool:
         """Return whether the first lines have numbers, maybe as text, in lists as long as those of column `lists`."""
@@ -295,14 +299,10 @@ class Table:
                     yield [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
                 first += batch.num_rows
 
-    def changed(self, change: str) -> str:
-        """Return the hint to pass this table with a change in pandas code, such as ``.drop(columns="x")``."""
-        return pass_frame(f"{self.pandas}{change}", self.path)
 
-
-def pass_frame(code: str, path: Path | None) -> str:
-    """Return the hint to pass a data frame instead of a file or argument; for the command, code to save it."""
-    return f"pass {code}" if path is None or not names_flags() else f"run {write_frame(code, str(path))}"
+def pass_frame(code: str, path: Path | None) -> str:  # noqa: ARG001
+    """Return the hint to pass a data frame instead of a file or argument."""
+    return f"pass {code}"
 
 
 @contextmanager
@@ -350,9 +350,8 @@ def file_table(path: Path, name: str) -> Table:
         file = _open_file(path, is_parquet=is_parquet)
         schema, n_lines = (file.schema_arrow, file.metadata.num_rows) if is_parquet else (file.schema, None)
     place = partial(_row_of_table, str(path))
-    code = f"pandas.read_{'parquet' if is_parquet else 'feather'}({json.dumps(str(path))})"
     read = partial(_read_parquet, path, set[str]()) if is_parquet else partial(_read_arrow, path)
-    return Table(str(path), form, schema, read, place, code, path, n_lines, (form.title,))
+    return Table(str(path), form, schema, read, place, path, n_lines, (form.title,))
 
 
 def _open_file(path: Path, *, is_parquet: bool) -> Any:
@@ -444,14 +443,7 @@ def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
     facts = form.title, f"between {DELIMITERS[delimiter]}"
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
     read = partial(_read_csv, path, names, delimiter, n_header_lines)
-    code = f"{csv_code(path, delimiter)[:-1]}, dtype=str)"  # keeps 007 a name
-    return Table(str(path), form, schema, read, Places(path, n_header_lines), code, path, None, facts)
-
-
-def csv_code(path: Path, delimiter: bytes) -> str:
-    """Return the code that reads a CSV or TSV file as a pandas data frame, for hints."""
-    between = "" if delimiter == b"," else f", sep={json.dumps(delimiter.decode())}"
-    return f"pandas.read_csv({json.dumps(str(path))}{between})"
+    return Table(str(path), form, schema, read, Places(path, n_header_lines), path, None, facts)
 
 
 def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: int, wanted: list[str]) -> Iterator[Any]:
@@ -531,11 +523,8 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
         for batch in pyarrow.RecordBatchReader.from_stream(value) if again else batches:
             yield from _in_parts(_validated(batch.select(names)))
 
-    code = name if is_frame(value) else f"pyarrow.table({name}).to_pandas()"
-    if is_series:
-        code = f"{name}.to_frame({reader.schema.names[0]!r})"
     place = partial(_row_of_table, name)
-    return Table(name, form, reader.schema, read, place, code, None, None, (form.title,), first, rows)
+    return Table(name, form, reader.schema, read, place, None, None, (form.title,), first, rows)
 
 
 def join_lines(name: str, tables: Sequence[Table]) -> Table:
@@ -554,7 +543,6 @@ def join_lines(name: str, tables: Sequence[Table]) -> Table:
         name=name,
         read=partial(_read_tables, tables),
         place=partial(_place_in_tables, tables),
-        pandas=join_frames([table.pandas for table in tables]),
         n_lines=sum(lengths) if len(lengths) == len(tables) else None,
         facts=(counted(len(tables), "shard"), *first.facts),
         first=next((table.first for table in tables if table.first is not None), None),

@@ -1,32 +1,25 @@
-"""Refuse text in formats of other programs, with a line that converts it, and text that only looks like rows of labels.
+"""Refuse text in formats of other programs, and text that only looks like rows of labels.
 
 Such are grades before features, matrices, and tables without a header.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
-from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from xmceval.errors import AmbiguousError, DataError, argument, names_flags
-from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal, read_lines, without_comment
+from xmceval.errors import AmbiguousError, DataError, argument
+from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import MOST_LINES, Head, Request
-from xmceval.rows.readings import LEAST_IDS, lists_of_ids_error
+from xmceval.files.opened import Head, Request
 
-WIDTHS = frozenset({2, 3, 4})  # columns: user item, user item rating, user item rating timestamp
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
+RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
-LEAST_COUNTED = 3  # lines whose first words count up, which is rare for labels
 _SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
 _DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
 _PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
 _FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
-_GRADES = frozenset((b"0", b"1", b"2", b"3", b"4"))
 _ODD = PERCENT + b"|" + COMMA
 
 # A score with a percent sign or decimal comma, by kind of text.
@@ -39,21 +32,15 @@ _NAMES = "row, label and score or user, item and rating"
 
 _CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
 _NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")
-_MODULES = re.compile(r"\b(?:ast|csv|json|numpy|pandas|re|scipy\.[a-z]+|skmultilearn\.dataset)(?=\.)")
-
-# How a value is written to a new file by a line of Python.
-_NPY, _NPZ = "numpy.save(NEW.npy, CODE)", "scipy.sparse.save_npz(NEW.npz, CODE)"
-_PARQUET, _JSON = "CODE.to_parquet(NEW.parquet)", 'json.dump(CODE, open(NEW.json, "w"))'
 
 
 class Foreign(NamedTuple):
-    """A format that is not read: what a file of it is, what its first lines look like, and how it is converted."""
+    """A format that is not read: what a file of it is, and what its first lines look like."""
 
     what: str
     pattern: re.Pattern[bytes]
-    code: str  # Python for its value, given the PATH, or a line of a shell that ends in NEW and the ending of its file
-    write: str = ""  # Python that writes the value; none for a line of a shell
     is_of_rows: bool = False  # whether all of the first rows match, and not the beginning of the text
+    hint: str = RECIPES
 
     def matches(self, head: Head) -> bool:
         """Return whether a file has the format."""
@@ -63,58 +50,26 @@ class Foreign(NamedTuple):
 
 
 FOREIGN = (
-    Foreign(
-        "is a MatrixMarket file",
-        re.compile(rb"%%MatrixMarket"),
-        "scipy.sparse.csr_array(scipy.io.mmread(PATH))",
-        _NPZ,
-    ),
-    Foreign(
-        "is a sparse ARFF file",
-        re.compile(rb"(?is)(?:\s*%[^\n]*\n)*\s*@relation\b.*\n@data\s*\{"),
-        "skmultilearn.dataset.load_from_arff(PATH, label_count, load_sparse=True)[1].tocsr()",
-        _NPZ,
-    ),
-    Foreign(
-        "is an ARFF file",
-        re.compile(rb"(?i)(?:\s*%[^\n]*\n)*\s*@relation\b"),
-        # labels are the attributes of {0,1}, which are read as bytes
-        "pandas.DataFrame(scipy.io.arff.loadarff(PATH)[0]).select_dtypes(object).astype(int).to_numpy()",
-        _NPY,
-    ),
-    Foreign(
-        "has predictions as MEKA prints them",
-        re.compile(rb"\|=+ PREDICTIONS"),
-        r'numpy.array([re.findall(r"\[(.*?)\]", line)[COLUMN].split() for line in open(PATH) if "[" in line], float)',
-        _NPY,
-    ),
-    Foreign("has a first line for Excel", re.compile(rb"sep=.\r?\n"), "tail -n +2 PATH > NEW.csv"),
-    Foreign(
-        "is data of Vowpal Wabbit",
-        re.compile(rb"(?:\d+(?:,\d+)*[ \t]+)?\|.*"),
-        "cut -d'|' -f1 PATH > NEW.txt",
-        is_of_rows=True,
-    ),
+    Foreign("is a MatrixMarket file", re.compile(rb"%%MatrixMarket")),
+    Foreign("is an ARFF file", re.compile(rb"(?i)(?:\s*%[^\n]*\n)*\s*@relation\b")),
+    Foreign("has predictions as MEKA prints them", re.compile(rb"\|=+ PREDICTIONS")),
+    Foreign("has a first line for Excel", re.compile(rb"sep=.\r?\n"), hint="leave out the first line"),
+    Foreign("is data of Vowpal Wabbit", re.compile(rb"(?:\d+(?:,\d+)*[ \t]+)?\|.*"), is_of_rows=True),
     Foreign(
         "has lines of an id and labels between bars",
         re.compile(rb"(?=[^|\s]*\d)[^|\s]+(?:\|[^|\s]*)+"),  # names of columns have no digit
-        '{row[0]: dict.fromkeys(filter(None, row[1:]), 1) for row in csv.reader(open(PATH), delimiter="|")}',
-        _JSON,
         is_of_rows=True,
     ),
     Foreign(
         "has lines of an id and the ranks of its candidates, as for MIND",
         re.compile(rb"\S+[ \t]+\[\d+(?:, ?\d+)*\]"),
-        "{line.split()[0]: {str(i): -rank for i, rank in enumerate(json.loads(line.split(None, 1)[1]))} "
-        "for line in open(PATH)}",
-        _JSON,
         is_of_rows=True,
     ),
     Foreign(
         "has lines of an id and labels with a semicolon between them",
         re.compile(rb"[^;\s]+;\d+(?:,\d+)*"),
-        "cut -d';' -f2 PATH > NEW.txt, if both files have their ids in one order",
         is_of_rows=True,
+        hint="keep what follows the semicolon, with the rows of both files in one order",
     ),
 )
 
@@ -132,25 +87,10 @@ def refuse_foreign(head: Head, request: Request) -> None:
         return
     for foreign in FOREIGN:
         if foreign.matches(head):
-            code = foreign.code.replace("COLUMN", "1" if request.are_scores else "0")
-            hint = _convert(head.path, code, foreign.write)
-            raise DataError(f"{head.path}: {foreign.what}; expected rows or a table (hint: {hint})")
+            raise DataError(f"{head.path}: {foreign.what}; expected rows or a table (hint: {foreign.hint})")
     _refuse_cells(head)
     _refuse_scored_names(head, request)
     _refuse_graded_features(head)
-
-
-def _convert(path: Path, code: str, write: str) -> str:
-    """Return what to do with a file, for a hint; `code` and `write` are as in Foreign."""
-    new = f"{path.name.partition('.')[0]}-new"
-    if not write:
-        return code.replace("PATH", shlex.quote(str(path))).replace("NEW", shlex.quote(new))
-    code = code.replace("PATH", json.dumps(str(path)))
-    if not names_flags():
-        return f"pass {code}"
-    line = re.sub(r"NEW(\.\w+)", lambda match: json.dumps(f"{new}{match[1]}"), write).replace("CODE", code)
-    modules = ", ".join(sorted({*_MODULES.findall(line)}))
-    return f"run python -c {shlex.quote(f'import {modules}; {line}')}"
 
 
 def _refuse_cells(head: Head) -> None:
@@ -165,11 +105,9 @@ def _refuse_cells(head: Head) -> None:
     lists = [name for name, field in zip(names, fields, strict=False) if _CELL.fullmatch(field.encode())]
     if not lists:
         return
-    columns = json.dumps(lists)
-    read = f"pandas.read_csv(PATH, usecols={columns}, converters=dict.fromkeys({columns}, ast.literal_eval))"
     raise DataError(
         f"{head.path}:{head.rows[0].number}: is a table whose lists became text, found {quote(rows[0])}; CSV has none "
-        f"(hint: write Parquet, or {_convert(head.path, read, _PARQUET)})"
+        "(hint: write Parquet)"
     )
 
 
@@ -183,32 +121,25 @@ def _refuse_scored_names(head: Head, request: Request) -> None:
         return
     if request.names is not None and (request.names.find(names) < 0).all():
         return
-    change, value = r"s/([^ ]+):([^ ]+)/__label__\1 \2/g", "a score"
-    if not request.are_scores:
-        change, value = r"s/:[^: ]*( |$)/\1/g", "a value"
-    new = shlex.quote(f"{head.path.name.partition('.')[0]}-new.txt")
+    value, form = ("a score", "lines of __label__name score") if request.are_scores else ("a value", "the names alone")
     labels = "" if request.names is not None else f", and pass {argument('labels', kind='FILE')}"
     raise DataError(
         f"{head.path}:{head.rows[0].number}: has names of labels with {value} after a colon, found "
-        f"{quote(head.rows[0].text)} (hint: sed -E '{change}' {shlex.quote(str(head.path))} > {new}{labels})"
+        f"{quote(head.rows[0].text)} (hint: write {form}{labels})"
     )
 
 
 def _refuse_graded_features(head: Head) -> None:
     """Refuse lines of a grade and features, as in SVMlight, LETOR and LightGBM files, which have no labels.
 
-    A grade is recognised by a ``qid:``, a sign or a fraction; whole numbers are grades if there is no header
-    and every line has a single one from 0 to 4.
+    A grade is recognised by a ``qid:``, a sign or a fraction; whole numbers are labels.
     """
     rows = [row.words for row in head.rows]
     first = next((row for row in head.rows if len(row.words) > 1 and _GRADED.match(row.words[1])), None)
     if first is None:
         return
     have_grades = all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows)
-    if have_grades and all(row[0].isdigit() for row in rows):
-        has_header = any(line.lstrip().startswith(b"#") for line in head.lines[:MOST_LINES])
-        are_small = len(rows) > 1 and all(len(row) > 1 and row[0] in _GRADES for row in rows)
-        have_grades = are_small and not has_header
+    have_grades = have_grades and not all(row[0].isdigit() for row in rows)
     if have_grades or 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows):
         raise DataError(
             f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
@@ -217,62 +148,21 @@ def _refuse_graded_features(head: Head) -> None:
         )
 
 
-def refuse_headerless(head: Head, request: Request) -> None:
-    """Refuse lines that may not be lists of labels: matrices, tables without a header, numbers before lists."""
-    lines = [row.text for row in head.rows]
-    if not lines or any(map(_PAIR, lines[1:])):  # rows of idx:value
-        return
-    rows = [_SEPARATOR.split(line) for line in lines]
-    place = f"{head.path}:{head.rows[0].number}"
-    if _count_up(rows):
-        raise AmbiguousError(
-            f"{place}: may begin with the number of the row, or with a label, as the first words are "
-            f"{rows[0][0].decode()} to {rows[-1][0].decode()} in order (hint: leave numbers of rows out; above lists "
-            "write how many rows and labels there are)"
-        )
-    if len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
-        return
-    if request.are_names(rows[0]):
-        return
-    if _are_cells(rows):
+def refuse_columns(head: Head, n_labels: int | None) -> None:
+    """Refuse lists of ids between tabs, which are columns, and lists that may be a matrix of two labels."""
+    tabbed = next((row for row in head.rows if b"\t" in row.text), None)
+    if tabbed is not None:
         raise DataError(
-            f"{place}: looks like a matrix with a column per label, found {quote(lines[0])} (hint: save it with "
-            "numpy.save)"
+            f"{head.path}:{tabbed.number}: has whole numbers between tabs, which are columns, but no header line: "
+            f"{quote(tabbed.text)} (hint: name the columns in a first line, or put blanks or commas between ids)"
         )
-    if len(rows) > 2 and all(set(row) == {b"0", b"1"} for row in rows):
+    rows = [row.text.replace(b",", b" ").split() for row in head.rows]
+    if n_labels in {None, 2} and rows and all(len(row) == 2 and set(row) <= {b"0", b"1"} for row in rows):
         raise AmbiguousError(
-            f"{place}: may be a matrix of 0 and 1 with two columns, or lists of the labels 0 and 1 (hint: save a "
-            "matrix with numpy.save; above lists write how many rows and labels there are)"
+            f"{head.path}:{head.rows[0].number}: its rows have two numbers each, all 0 or 1: a matrix of two labels, "
+            f"or lists of ids? (hint: save a matrix with numpy.save; {argument('n_labels', kind='N')} above 2 says "
+            "that they are ids)"
         )
-    if len(rows[0]) not in WIDTHS - {2}:
-        return
-    are_ids = all(row[0].isdigit() or row[1].isdigit() for row in rows) and not any(b":" in line for line in lines)
-    is_pair = len(rows[0]) == 4 and all(_DECIMAL.fullmatch(row[1]) for row in rows)  # label score label score
-    if are_ids and not is_pair and any(_DECIMAL.fullmatch(row[2]) for row in rows):
-        raise DataError(
-            f"{place}: may be lines of {_NAMES}, found {quote(lines[0])} (hint: name the columns in a first line "
-            "such as 'row,label,score' or 'user_id,item_id,rating', with commas or tabs between columns)"
-        )
-
-
-def _count_up(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether rows of two or more whole numbers begin with 0, 1, 2, ... or with 1, 2, 3, ..."""
-    if len(rows) < LEAST_COUNTED or rows[0][0] not in (b"0", b"1") or all(len(row) == 1 for row in rows):
-        return False
-    are_numbers = all(word.isdigit() for row in rows for word in row)
-    return are_numbers and all(int(row[0]) == number for number, row in enumerate(rows, int(rows[0][0])))
-
-
-def _are_cells(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether rows have a number per label: decimals instead of ids, many 0 and 1, or below names."""
-    if len(rows) > 1 and len(rows[0]) > 2 and not any(map(NUMBER.fullmatch, rows[0])):
-        return all(NUMBER.fullmatch(word) for row in rows[1:] for word in row[1:])
-    if len(rows[0]) > 2 and rows[0] == [b"%d" % label for label in range(len(rows[0]))]:  # a header, or a list
-        rows = rows[1:]
-    words = {word for row in rows for word in row}
-    if words <= {b"0", b"1"}:  # if there is one line, it may be a header
-        return len(rows) > 1 and any(len(set(row)) < len(row) for row in rows)
-    return any(_DECIMAL.fullmatch(row[0]) for row in rows) and all(map(NUMBER.fullmatch, words))
 
 
 def refuse_decimals(head: Head) -> None:
@@ -290,38 +180,3 @@ def refuse_decimals(head: Head) -> None:
         if odd:
             hint = explain_decimal(odd[1], is_json=odd.re is _IN_JSON)
             raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(odd[1])}{hint}")
-
-
-def check_lists(truth: Path, scores: Path) -> None:
-    """Refuse two files of lists that may begin with a row id.
-
-    The first words are distinct and equal in both files; or lists share one short length, and the first words
-    of one file are among those of the other. Both files are read as lists of labels, without a header.
-    """
-    ids, words = _first_words(truth)
-    other_ids, others = _first_words(scores)
-    if ids is not None and ids == other_ids:
-        raise lists_of_ids_error(str(truth), str(scores), are_files=True)
-    if words and others and (words <= others or others <= words):
-        raise AmbiguousError(
-            f"{truth} and {scores}: may be lists of labels, or tables of {_NAMES}, as their lines have equally many "
-            "words and both begin with the same ones (hint: above a table write its columns, such as "
-            "'user_id,item_id,rating', with commas or tabs; above lists write how many rows and labels there are)"
-        )
-
-
-def _first_words(path: Path) -> tuple[set[bytes] | None, set[bytes]]:
-    """Return the first words of all lines, as possible row ids or None, and as a possible column or empty."""
-    words, widths, n_rows, n_longer = set[bytes](), set[int](), 0, 0
-    for line in read_lines(path):
-        row = _SEPARATOR.split(without_comment(line).strip())
-        if row != [b""]:
-            words.add(row[0])
-            widths.add(len(row))
-            n_rows += 1
-            n_longer += len(row) > 1
-            if len(words) < n_rows and (len(widths) > 1 or len(row) not in WIDTHS):
-                return None, set()  # neither, so stop reading
-    # Ids are distinct, and most lines continue after them; lines of columns have equally many words.
-    are_ids = len(words) == n_rows >= LEAST_IDS and 2 * n_longer > n_rows
-    return words if are_ids else None, words if len(widths) == 1 and widths <= WIDTHS else set()

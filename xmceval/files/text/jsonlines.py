@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, zip_longest
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from xmceval.errors import AmbiguousError, listed
 from xmceval.files.io.chunks import explain_decimal, read_lines
-from xmceval.files.io.paths import to_path
 from xmceval.files.sidecars.values import LARGEST_ID, Names, unknown_name
-from xmceval.rows.readings import LEAST_IDS, LOOKED_AT, Axis
+from xmceval.rows.names import Axis
 
 LAYOUT = (  # for hints
     'a line of truth is {"target_ind": [label, ...]}, one of predictions {"data": [[label, score], ...]}, '
@@ -66,72 +63,30 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
         yield _to_label(label, names), _to_number(grade, "target_rel")
 
 
-def check_ids(truth: Sequence[str], scores: Sequence[str]) -> None:
-    """Refuse files, or shards, that have row ids under the same key but differ in them or in their order."""
-    heads = [list(islice(_read_rows(files), LOOKED_AT)) for files in (truth, scores)]
-    for key in heads[0][0] if all(heads) else ():
-        if not all(_ids_of(rows, key) for rows in heads) or _are_written_alike(truth, scores, key):
-            continue
-        ours, theirs = (_ids_of(_read_rows(files), key) for files in (truth, scores))
-        if ours == theirs or not ours or not theirs:
-            continue
-        known, given = set(ours), set(theirs)
-        words = json.dumps(key)
-        without = f"json.dumps({{key: value for key, value in json.loads(line).items() if key != {words}}})"
-        ways = [f"{_rewrite(scores, without)} leaves {key!r} out"] if len(ours) == len(theirs) else []
-        difference = f"has the ids of {truth[0]} in another order"
-        if known == given:
-            order = f", key=lambda line: str(json.loads(line)[{words}])"
-            both = (_rewrite(files, "line.strip()", order) for files in (truth, scores))
-            ways.insert(0, f"{' and '.join(both)} sort both")
-        elif extra := [name for name in theirs if name not in known][:3]:
-            difference = f"has {listed(map(repr, extra), 'and')}, which {truth[0]} lacks"
-        else:
-            difference = (
-                f"lacks {listed(map(repr, [name for name in ours if name not in given][:3]), 'and')} of {truth[0]}"
-            )
-        hint = f" (hint: {'; '.join(ways)})" if ways else ""
-        raise AmbiguousError(f"{scores[0]}: its {key!r} {difference}{hint}")
-
-
-def _ids_of(rows: Iterable[dict[str, Any]], key: str) -> list[Any]:
-    """Return the values of a key in rows, if they are distinct whole numbers or text; else none."""
-    values = [row.get(key) for row in rows]
-    least = 1 if key in {"uid", "id"} else LEAST_IDS  # other keys of few rows may differ by chance
-    if len(values) < least or not all(type(value) in {str, int, float} for value in values):
+def keys_beside(line: bytes) -> list[str]:
+    """Return the keys of an object beside its labels, with text or whole numbers, which may name the rows."""
+    try:
+        row = _load_row(line)
+    except ValueError:  # which the reader refuses
         return []
-    ids = Axis.of("", "row", values).listed
-    return ids if len(set(ids)) == len(ids) and float not in map(type, ids) else []
+    return [key for key, value in row.items() if type(value) in {str, int}] if isinstance(row, dict) else []
 
 
-def _are_written_alike(truth: Sequence[str], scores: Sequence[str], key: str) -> bool:
-    """Return whether a key has the same text in all lines of truth and predictions."""
+def read_key(path: Path, key: str) -> Axis:
+    """Return the rows as a key of their objects names them."""
     find = re.compile(json.dumps(key).encode() + rb'\s*:\s*("[^"\\]*"|-?\d+)\s*[,}]').search
-    lines = (chain.from_iterable(read_lines(to_path(file)) for file in files) for files in (truth, scores))
-    for ours, theirs in zip_longest(*lines, fillvalue=b""):
-        known, given = find(ours), find(theirs)
-        if known is None or given is None or known[1] != given[1]:
-            return False
-    return True
-
-
-def _read_rows(files: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the object in each line of files; {} for an invalid line, which the reader refuses later."""
-    for line in chain.from_iterable(read_lines(to_path(file)) for file in files):
-        try:
-            row = _load_row(line)
-        except ValueError:
-            row = {}
-        yield row if isinstance(row, dict) else {}
-
-
-def _rewrite(files: Sequence[str], line: str, order: str = "") -> str:
-    """Return a shell command that rewrites the lines of files, sorted by a key if one is given."""
-    lines = f'fileinput.input({json.dumps(list(files))}, openhook=fileinput.hook_compressed, encoding="utf-8")'
-    lines = f"sorted({lines}{order})" if order else lines
-    new = f"{to_path(files[0]).name.partition('.')[0]}-new.jsonl"
-    code = f"import fileinput, json; [print({line}) for line in {lines}]"
-    return f"python -c {shlex.quote(code)} > {shlex.quote(new)}"
+    values = list[Any]()
+    for line in read_lines(path):
+        found = find(line)
+        if found is not None:
+            values.append(found[1].strip(b'"').decode(errors="replace") if found[1][:1] == b'"' else int(found[1]))
+        elif line.strip():
+            try:
+                row = _load_row(line)
+            except ValueError:
+                row = {}
+            values.append(row.get(key) if isinstance(row, dict) else None)
+    return Axis.of(str(path), "row", values, column=key)
 
 
 def _describe(row: dict[str, Any]) -> str:

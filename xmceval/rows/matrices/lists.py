@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import AmbiguousError, DataError, argument, counted
 from xmceval.rows.block import AnyArray
 from xmceval.rows.matrices.storage import BY_NAME, Csr, check_dtype
 from xmceval.rows.matrices.tensors import as_array, shape_of
@@ -129,19 +129,25 @@ def is_pair(values: Any, name: str) -> bool:
     return are_arrays and find_pair(values, name) is not None and any(_is_integer(value) for value in values)
 
 
-def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) -> Csr | None:
-    """Take lists of labels, one per row, if the rows are such lists: sets, arrays or tensors too.
+def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool, has_grades: bool = False) -> Csr | None:
+    """Take lists of label ids, one per row: sets, arrays or tensors too; None for rows of a matrix.
 
-    As scores they fall along each row. Rows of integers are label ids if their lengths differ, or differ from
-    `n_labels`; otherwise they are a dense matrix. -1 is padding. An empty list and empty rows are lists too.
+    As scores they fall along each row. -1 is padding. Rows of equal length are those of a matrix if they hold floats
+    or bools, nothing but 0 and 1 in three or more places, or grades.
     """
     lengths = _lengths(rows)
     if lengths is None:
         return None
     are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
-    if any(lengths) and not are_sets and len(set(lengths)) == 1 and n_labels in {None, lengths[0]}:
-        return None
     labels = _concatenate(rows, name)
+    if not are_sets and any(lengths) and len(set(lengths)) == 1:
+        if labels is None or has_grades or _are_cells(rows, labels):
+            return None
+        if lengths[0] == 2 and n_labels in {None, 2} and labels.min() >= 0 and labels.max() <= 1:
+            raise AmbiguousError(
+                f"{name}: its lists have two numbers each, all 0 or 1: a matrix of two labels, or ids? (hint: pass "
+                f"numpy.array({name}) for a matrix, sets or {argument('n_labels')} for ids)"
+            )
     if labels is not None and labels.dtype.kind in "iu":
         is_padding = labels == -1
         n_padding = np.bincount(np.repeat(np.arange(len(rows)), lengths)[is_padding], minlength=len(rows))
@@ -149,7 +155,7 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) 
         indptr = np.concatenate([[0], np.cumsum(n_kept)])
         values = np.repeat(indptr[1:], n_kept) - np.arange(kept.size) if are_scores else np.ones(kept.size)
         return Csr(indptr, kept, values.astype(np.float64), are_scores)
-    if labels is None or (len(set(lengths)) == 1 and not are_sets):
+    if labels is None:
         return None
     other = next((length for length in lengths if length != lengths[0]), None)
     rows_are = "sets" if other is None else f"rows of different lengths, {lengths[0]} and {other},"
@@ -157,6 +163,13 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool) 
         f"{name}: expected a matrix, or lists of labels, whose ids are integers; got {rows_are} of {labels.dtype}"
         + (BY_NAME if labels.dtype.kind == "U" else "")
     )
+
+
+def _are_cells(rows: Any, values: AnyArray) -> bool:
+    """Return whether rows of equal length, with these values, are those of a matrix: ids are never 0 and 1 alone."""
+    if values.dtype.kind not in "iu" or bool in set(map(type, chain.from_iterable(rows))):
+        return True
+    return len(rows[0]) > 2 and bool(values.min() >= 0 and values.max() <= 1)
 
 
 def refuse_sets(rows: Any, name: str) -> None:

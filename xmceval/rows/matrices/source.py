@@ -9,25 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, Doubt, Fault, counted
-from xmceval.rows import readings
+from xmceval.errors import DataError, Fault
 from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
 from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
-from xmceval.rows.matrices.frames import find_id_columns
-from xmceval.rows.matrices.lists import (
-    as_ids,
-    as_list,
-    find_lists,
-    find_pair,
-    is_pair,
-    join_lists,
-    refuse_dicts,
-    refuse_sets,
-)
+from xmceval.rows.matrices.lists import as_list, find_lists, find_pair, join_lists, refuse_dicts, refuse_sets
+from xmceval.rows.matrices.rankings import InMemory, are_ids, doubt_ids
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists
-from xmceval.rows.matrices.tensors import as_values
+from xmceval.rows.matrices.tensors import as_values, shape_of
 from xmceval.rows.repairs import unrepaired
 from xmceval.rows.sources import shards_of
 
@@ -102,8 +92,6 @@ class MatrixSource:
     is_dense: bool = False  # whether the pieces are dense scores
     depth: int | None = None  # labels to select per dense row, if all metrics are at cutoffs
     reading: str = ""  # how the matrix was read, and on what evidence
-    may_be_ids: bool = False  # whether equally long lists were read as a matrix, but may be label ids
-    may_be_scores: bool = False  # whether rankings of all labels were read as ids, but may be scores
     is_ranked: bool = False  # whether it has labels without scores, ranked only by their order
     first_row: int = 0  # the number of the first row of `stored`, if earlier rows are skipped
     # names the entries of a label in a row for messages, if they have names
@@ -121,11 +109,6 @@ class MatrixSource:
     def pieces(self) -> Iterable[Matrix]:
         """The rows in order."""
         return (self.stored,) if isinstance(self.stored, Matrix) else self.stored
-
-    @property
-    def were_ids(self) -> bool | None:
-        """Whether predictions show that whole numbers elsewhere are label ids or scores; None if unclear."""
-        return False if self.is_dense else True if self.may_be_scores else None
 
     @property
     def can_start(self) -> bool:
@@ -204,66 +187,41 @@ def is_sparse(matrix: Any) -> bool:
 
 
 def count_columns(y_score: Any) -> int | None:
-    """Return the number of labels of predictions in memory; 0 for a pair, None if unknown before reading."""
-    if is_sparse(y_score):
-        return int(y_score.shape[1]) if len(y_score.shape) == 2 else None
-    if isinstance(y_score, np.ndarray):
-        return y_score.shape[1] if y_score.ndim == 2 and y_score.dtype.kind == "f" else None
-    y_score = tensors.unnested(as_list(y_score))
-    if isinstance(y_score, (list, tuple)):
-        return 0 if is_pair(y_score, "y_score") else None
-    shape: Any = getattr(y_score, "shape", ())
-    kind = str(getattr(y_score, "dtype", "float"))
-    return int(shape[1]) if len(shape) == 2 and "float" in kind else None
+    """Return the number of labels of a matrix of scores in memory; None for other predictions."""
+    shape: Any = shape_of(as_list(y_score))
+    is_matrix = len(shape) == 2 and (is_sparse(y_score) or "float" in str(getattr(y_score, "dtype", "float")))
+    return int(shape[1]) if is_matrix else None
 
 
 def as_truth(
-    y_true: Any, name: str = "y_true", n_labels: int | None = None, n_columns: int | None = None
+    y_true: Any, name: str = "y_true", n_labels: int | None = None, *, has_grades: bool = False
 ) -> MatrixSource:
     """Wrap a truth matrix.
 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any
     library that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors,
-    or as a nested tensor. Lists of equal length are ids if their length differs from `n_labels`, or from the
-    `n_columns` of the predictions, of which they can be ids.
+    or as a nested tensor. With `has_grades`, lists of equal length are rows of a matrix.
     """
     y_true = _take_sparse(y_true, name, are_scores=False)
     if isinstance(y_true, MatrixSource):
         return y_true
-    lists = find_lists(y_true, name, n_labels, are_scores=False)
+    lists = find_lists(y_true, name, n_labels, are_scores=False, has_grades=has_grades)
     if lists is not None:
-        reading = "lists of ids of labels"
-        return MatrixSource(name, lists.n_rows, None, lists, reading=reading)
+        return MatrixSource(name, lists.n_rows, None, lists, reading="lists of ids of labels")
     values = as_values(y_true, name)
     is_of_lists = isinstance(y_true, (list, tuple))
-    may_be_ids = is_of_lists and n_labels is None and n_columns not in {None, values.shape[1]}
-    if (
-        may_be_ids
-        and values.dtype.kind in "iu"
-        and readings.are_ranked_lists(values[:], n_columns)
-        and values[:].max() > 1
-    ):
-        return as_truth(y_true, name, n_columns)
-    readings.check_truth(values, name, n_columns)
     reading = AS_MATRIX if is_of_lists else f"dense array of {storage.name_of(values.dtype)}"
     dense, (n_rows, width) = Dense(values, are_scores=False), values.shape
-    return MatrixSource(name, n_rows, width, dense, reading=reading, may_be_ids=is_of_lists)
+    return MatrixSource(name, n_rows, width, dense, reading=reading)
 
 
-def as_scores(
-    y_score: Any,
-    name: str = "y_score",
-    n_labels: int | None = None,
-    *,
-    are_all_ids: bool | None = None,
-    n_seen: int = 0,
-) -> MatrixSource:
+def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:
     """Wrap a score matrix.
 
     Any scipy.sparse matrix or array, or a sparse tensor of PyTorch (stored entries are the predictions, zeros too); a
     dense array [n_rows, n_labels] of any library that exports DLPack, in which -inf means not predicted; a pair of
     arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
-    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`]. See `are_ids` for the rest.
+    a list of lists, arrays or tensors, or integers [n_rows, any width] that `are_ids` takes for labels.
     """
     y_score = _take_sparse(y_score, name, are_scores=True)
     if isinstance(y_score, MatrixSource):
@@ -289,20 +247,14 @@ def as_scores(
         refuse_sets(y_score, name)
         return MatrixSource(name, lists.n_rows, None, lists, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
-    code = f"numpy.asarray({name})" if isinstance(y_score, (list, tuple)) else name
-    is_ranked, may_be_scores = readings.are_ids(
-        values, name, n_labels, are_all_ids=are_all_ids, n_seen=n_seen, code=code
-    )
-    if is_ranked:
-        labels = as_ids(values[:], name)
+    if are_ids(InMemory(values), name, n_labels):
+        labels = values[:]
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
-        padded = PaddedLists(labels, ranks)
-        return MatrixSource(
-            name, len(labels), None, padded, reading=RANKED, is_ranked=True, may_be_scores=may_be_scores
-        )
+        return MatrixSource(name, len(labels), None, PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
     reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
     dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
-    return MatrixSource(name, n_rows, width, dense, dtype=values.dtype, is_dense=True, reading=reading)
+    doubts = doubt_ids(InMemory(values), name)
+    return MatrixSource(name, n_rows, width, dense, warnings=doubts, dtype=values.dtype, is_dense=True, reading=reading)
 
 
 def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
@@ -323,80 +275,16 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
 
 
 def open_pair(
-    y_true: Any, y_score: Any, n_labels: int | None = None, *, are_all_ids: bool | None = None
+    y_true: Any, y_score: Any, n_labels: int | None = None, *, has_grades: bool = False
 ) -> tuple[MatrixSource, MatrixSource] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` and `are_all_ids` are known from the caller or earlier batches; see `as_scores`.
+    `n_labels` is known from the caller or earlier batches.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None
-    if isinstance(y_true, np.ndarray) and (y_true.shape[1:] == (3,) or find_id_columns(y_true, [y_score])):
-        return None
-    n_columns = count_columns(y_score) if isinstance(y_true, np.ndarray) else None
-    truth = as_truth(y_true, n_labels=n_labels, n_columns=n_columns)
-    scores = as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels, are_all_ids=are_all_ids)
-    check_pair(truth, scores)
-    return truth, scores
-
-
-def check_pair(truth: Source, scores: MatrixSource) -> None:
-    """Refuse predictions in memory if they, or the truth, were probably misread."""
-    if isinstance(truth, MatrixSource) and isinstance(truth.stored, Csr) and truth.n_labels is not None:
-        return  # a sparse truth
-    hint = hint_at_lists(truth)
-    if hint and scores.is_exact and scores.n_labels != truth.n_labels:
-        raise DataError(
-            f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.name} has "
-            f"{counted(truth.n_labels or 0, 'label')}{hint}"
-        )
-    check_triples(truth, scores)
-    may_be_ids = isinstance(scores.stored, Dense) and readings.look_like_ids(scores.stored.values)
-    in_memory = list[tuple[str, Matrix]]()
-    if scores.is_ranked or may_be_ids:  # rare
-        in_memory = [(each.name, each.stored) for each in find_matrices(truth) if isinstance(each.stored, Matrix)]
-    if not in_memory:
-        return
-    name = in_memory[0][0]
-    for its_name, matrix in in_memory if scores.is_ranked else ():
-        if isinstance(matrix, Dense):
-            readings.check_truth(matrix.values, its_name, 0)
-    if may_be_ids and all(
-        isinstance(matrix, Dense) and readings.look_like_ids(matrix.values) for _, matrix in in_memory
-    ):
-        scores.warnings.append(
-            Doubt(
-                f"{name} and {scores.name} were read as grades and scores of {scores.n_labels:,} labels, but "
-                "look like ids of labels (hint: of ids pass the truth as a list of sets, and n_labels)"
-            )
-        )
-    if isinstance(scores.stored, (Csr, PaddedLists)) and truth.n_labels is None:
-        starts = [matrix.list_starts() for _, matrix in in_memory if isinstance(matrix, (Csr, PaddedLists))]
-        ours = [*map(np.concatenate, zip(*starts, strict=True))]
-        if ours and readings.begin_with_ids(*zip(ours, scores.stored.list_starts(), strict=True)):
-            raise readings.lists_of_ids_error(name, scores.name)
-
-
-def check_triples(truth: Source, scores: Source) -> None:
-    """Refuse matrices of three labels that may be lines of row, label and value."""
-    theirs = unrepaired(scores)
-    if scores.n_labels != 3 or not isinstance(theirs, MatrixSource):
-        return
-    for matrix in find_matrices(truth):
-        pieces = [next(iter(source.pieces), None) for source in (matrix, theirs) if source.n_labels == 3]
-        tables = [piece.values[:] for piece in pieces if isinstance(piece, Dense)]
-        if len(tables) == 2 and readings.are_triples(*tables):
-            raise AmbiguousError(
-                f"{matrix.name} and {scores.name} may be matrices of three labels, or have a row, a label and a "
-                "value in each line (hint: pass a matrix as scipy.sparse.csr_array, and a table as a data frame with "
-                "columns query_id, doc_id and score)"
-            )
-
-
-def hint_at_lists(truth: Source) -> str:
-    """Return a hint for a wrong number of labels, if lists of label ids were read as a matrix."""
-    may_be_ids = any(matrix.may_be_ids for matrix in find_matrices(truth))
-    return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if may_be_ids else ""
+    truth = as_truth(y_true, has_grades=has_grades)
+    return truth, as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels)
 
 
 def check_narrow(scores: Source, what: str = "") -> None:

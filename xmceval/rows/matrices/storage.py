@@ -52,6 +52,15 @@ def name_of(dtype: np.dtype[Any]) -> str:
     return "bfloat16" if dtype == BFLOAT16 else str(dtype)
 
 
+def explain_text(words: AnyArray) -> str:
+    """Explain why an array with numbers as text [n_rows, n_columns] is refused; empty if it has names."""
+    try:
+        words.astype(float)
+    except ValueError:
+        return ""
+    return f"has numbers as text, such as {str(words.ravel()[0])[:40]!r} (hint: .astype(float))" if words.size else ""
+
+
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse types that are not numbers."""
     if dtype.kind not in "biuf" and dtype != BFLOAT16:
@@ -165,11 +174,6 @@ class Csr(Matrix):
         rows.values[:] = comparable(values) if self.are_scores else values
         return notice_order(rows)
 
-    def list_starts(self) -> tuple[AnyArray, AnyArray]:
-        """Return the first label of each non-empty row, and the lengths of all rows."""
-        lengths = np.diff(self.indptr)
-        return self.indices[:][self.indptr[:-1][lengths > 0]], lengths
-
     def taken(self, rows: slice | Int64) -> Csr:
         """Return some rows, in the order given."""
         if isinstance(rows, slice):
@@ -208,10 +212,6 @@ class PaddedLists(Matrix):
         rows, places = stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
-
-    def list_starts(self) -> tuple[AnyArray, AnyArray]:
-        """Return the first label of each row, and the lengths of all rows."""
-        return self.labels[:, 0], np.count_nonzero(self.labels != -1, axis=1)
 
 
 def notice_order(rows: Rows) -> Rows:

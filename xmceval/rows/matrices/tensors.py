@@ -15,8 +15,7 @@ import numpy as np
 
 from xmceval.errors import DataError, describe_type
 from xmceval.rows.block import AnyArray, Int64, Rows, Selected
-from xmceval.rows.matrices.storage import BFloat16Matrix, as_plain, check_dtype, comparable
-from xmceval.rows.readings import LOOKED_AT, explain_text
+from xmceval.rows.matrices.storage import BFloat16Matrix, as_plain, check_dtype, comparable, explain_text
 
 Copied = TypeVar("Copied")
 
@@ -85,7 +84,7 @@ def as_values(values: Any, name: str) -> Any:
             hint = f" (hint: of a label and its score in each pass ({name}[..., 0].astype(int), {name}[..., 1]))"
         got = f"shape {taken.shape}" if taken.shape else describe_type(values)
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {got}{hint}")
-    if taken.dtype.kind == "U" and (hint := explain_text(taken[:LOOKED_AT], name)):
+    if taken.dtype.kind == "U" and (hint := explain_text(taken[:1])):
         raise DataError(f"{name}: {hint}")
     check_dtype(taken.dtype, name)
     return taken

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, argument, counted, names_flags
+from xmceval.errors import AmbiguousError, DataError, argument, counted
 from xmceval.files.io.paths import RemotePath, find_files, to_path
 from xmceval.files.io.streams import Stamp, pipe_key, stamp_of
 from xmceval.files.open import open_source
@@ -20,43 +20,29 @@ from xmceval.files.ranking.dicts import find_records
 from xmceval.files.ranking.queries import Judgments, QuerySource
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.sidecars.values import Names, names_beside_ids, read_numbers
-from xmceval.files.tables.columns import has_known_columns
 from xmceval.rows.block import Float64, Source
-from xmceval.rows.matrices.frames import (
-    IdColumn,
-    find_id_columns,
-    is_frame,
-    refuse_lone_ids,
-    refuse_mixed,
-    rows_of,
-    split_ids,
-    to_numbers,
-)
+from xmceval.rows.matrices.frames import is_frame, read_wide, rows_of
 from xmceval.rows.matrices.source import (
     MatrixSource,
     as_scores,
     as_truth,
-    check_pair,
-    check_triples,
     count_columns,
     is_sparse,
 )
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
-from xmceval.rows.progress import in_turn
-from xmceval.rows.readings import (
-    EARLIER,
+from xmceval.rows.names import (
     Axis,
     are_both_named,
-    are_triples,
     find_order,
     first_labels,
     first_named,
-    join_frames,
+    naming_columns,
     say_how,
     unnamed_error,
 )
-from xmceval.rows.repairs import RepairedSource, unrepaired
+from xmceval.rows.progress import in_turn
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
 from xmceval.rows.width import Width
@@ -64,10 +50,8 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH
 
 if TYPE_CHECKING:
-    from xmceval.files.opened import ByRow
     from xmceval.files.tables.table import Table
 
-Columns: TypeAlias = tuple[Sequence[IdColumn], int | None]  # id columns, and the number of label columns
 Stamps: TypeAlias = Mapping[Path, Stamp | None]
 
 MOST_FORMATS = 3  # formats of shards in a note
@@ -114,35 +98,44 @@ def open_truth(
     *,
     first: Opened | None = None,
     names: Names | None = None,
-    columns: Columns = ((), None),
+    n_columns: int | None = None,
     kept: Judgments | None = None,
     labels: Axis | None = None,
     width: Width = UNKNOWN_WIDTH,
 ) -> Opened:
     """Open a truth, or training labels after the truth, `first`; shards are already resolved.
 
-    `columns` is the result of `look_at_columns`, `kept` are the queries to keep; `labels` and `width` come from
-    earlier batches.
+    `n_columns` is the number of labels of predictions in memory, `kept` are the queries to keep; `labels` and `width`
+    come from earlier batches.
     """
     if first is not None:
-        names, columns, labels = first.names, (first.ids, first.n_columns), first_labels(None, first.labels)
+        names, n_columns, labels = first.names, first.n_columns, first_labels(None, first.labels)
 
     def open_part(value: Any, name: str, *, is_shard: bool = False) -> Opened:
         """Open a matrix, file or shard in the order of labels that were named before."""
-        stored, matrix, rows = _split_ids(value, columns[0], name, "grade")
+        stored = find_stored(value, name, "grade")
         if stored is None:
             _refuse_ids(first, name)
-            values, own_rows, own_labels = _split_names(matrix, name)
-            source = as_truth(values, name, width.or_none or options.n_labels, columns[1])
+            values, rows, own_labels = _split_names(value, name)
+            n_labels = width.or_none or options.n_labels or n_columns
+            source = as_truth(values, name, n_labels, has_grades=options.grades)
             known = _known_labels(labels, names, own_labels, first)
-            return _in_known_order(source, rows or own_rows, own_labels, known, options)
+            return _in_known_order(source, rows, own_labels, known, options)
         by_row, are_ids = None if first is None else first.by_row, bool(options.sources)
-        request = Request("truth", names, judgments=kept, by_row=by_row, are_ids=are_ids, max_line=options.max_line)
+        request = Request(
+            "truth",
+            names,
+            n_labels=width.or_none or options.n_labels,
+            judgments=kept,
+            by_row=by_row,
+            are_ids=are_ids,
+            max_line=options.max_line,
+        )
         opened = _open_stored(stored, request, is_shard=is_shard)
         if name == "train" and opened.by_row is not None:
-            from xmceval.files.tables.by_row import check_numbers  # not loaded for other files
+            from xmceval.files.tables.by_row import doubt_numbers  # not loaded for other files
 
-            opened.source.warnings.extend(check_numbers(opened.by_row))
+            opened.source.warnings.extend(doubt_numbers(opened.by_row))
             if opened.by_row.labels is not None and (first is None or first.documents is None):
                 raise names_beside_ids(name, "y_true" if first is None else first.name)
         return _join_rows(opened, options)
@@ -156,7 +149,7 @@ def open_truth(
         opened = _join_shards(value, parts, are_scores=False)
     else:
         opened = open_part(value, name)
-    return replace(opened, names=names, ids=columns[0], n_columns=columns[1])
+    return replace(opened, names=names, n_columns=n_columns)
 
 
 def open_scores(
@@ -166,24 +159,20 @@ def open_scores(
     width: Width,
     *,
     labels: Axis | None = None,
-    were_ids: bool | None = None,
-    in_batch: bool = False,
 ) -> Opened:
     """Open predictions with resolved shards, in the order of the rows and labels of the truth.
 
-    `labels` are the labels that another input has named; `were_ids` is known from an earlier batch: whether
-    arrays hold label ids or scores.
+    `labels` are the labels that another input has named.
     """
-    labels, n_seen = first_labels(labels, truth.labels), truth.n_seen
+    labels = first_labels(labels, truth.labels)
 
     def open_part(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
         """Open a matrix, file or shard with an expected number of rows."""
-        are_all_ids = True if were_ids is None and options.n_labels is not None else were_ids
         if hasattr(value, "iloc"):
             from xmceval.files.tables.objects import refuse_columns_of_sets  # not loaded for other matrices
 
             refuse_columns_of_sets(value, name)
-        stored, matrix, rows = _split_ids(value, truth.ids, name, "score")
+        stored = find_stored(value, name, "score")
         if stored is not None:
             request = Request(
                 "scores",
@@ -195,12 +184,9 @@ def open_scores(
                 options.ties,
                 options.max_line,
                 missing=options.missing,
-                are_all_ids=are_all_ids,
-                n_seen=n_seen,
             )
             opened = _open_stored(stored, request, is_shard=is_shard)
             _check_beside_truth(stored, opened, truth, width)
-            _check_reading(opened.source, were_ids, in_batch=in_batch)
             return _join_rows(replace(opened, source=opened.fit_width(width.or_none)), options, truth)
         if truth.judgments is not None:
             raise DataError(
@@ -208,13 +194,12 @@ def open_scores(
                 "cannot follow (hint: pass {query: {document: score}})"
             )
         _refuse_ids(truth, name)
-        values, own_rows, own_labels = _split_names(matrix, name)
-        source = as_scores(values, name, width.or_none, are_all_ids=are_all_ids, n_seen=n_seen)
-        _check_reading(source, were_ids, in_batch=in_batch)
+        values, rows, own_labels = _split_names(value, name)
+        n_labels = len(own_labels.listed) if own_labels.is_named else width.or_none
+        source = as_scores(values, name, n_labels)
         own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns are ranks
-        check_pair(truth.source, source)
         known = _known_labels(labels, truth.names, own_labels, truth)
-        return _in_known_order(source, rows or own_rows, own_labels, known, options, truth, in_batch=in_batch)
+        return _in_known_order(source, rows, own_labels, known, options, truth)
 
     value = _join_tables(value, "y_score", truth)
     if isinstance(value, Shards):
@@ -224,10 +209,10 @@ def open_scores(
             # With a single truth file, the number of rows of a shard is not known.
             partner, n_rows = replace(truth, rows=None, by_row=None), None
             if is_paired:
-                partner = replace(truth.parts[number], names=truth.names, ids=truth.ids)
+                partner = replace(truth.parts[number], names=truth.names)
                 n_rows = partner.source.n_rows
             parts.append(open_part(part, f"y_score[{number}]", partner, n_rows, is_shard=True))
-            labels, were_ids = first_labels(labels, parts[-1].labels), were_they_ids(were_ids, parts[-1])
+            labels = first_labels(labels, parts[-1].labels)
         opened = _join_shards(value, parts, are_scores=True)
         if not is_paired:
             opened = _check_row_order(truth, opened)
@@ -235,22 +220,9 @@ def open_scores(
             _check_row_order(truth, opened)  # shards in another order, if an index shows it
     else:
         opened = open_part(value, "y_score", truth, truth.source.n_rows)
-    inputs = [each.parts or (each,) for each in (truth, opened)]
-    if all("JSON lines" in part.description for parts_of_input in inputs for part in parts_of_input):
-        from xmceval.files.text.jsonlines import check_ids  # not loaded for other files
-
-        check_ids(*([part.name for part in parts_of_input] for parts_of_input in inputs))
     if options.threshold is not None and opened.parts:
         _check_threshold(options.threshold, opened)
     return opened
-
-
-def _split_ids(value: Any, columns: Sequence[IdColumn], name: str, noun: str) -> tuple[Any, Any, Axis | None]:
-    """Return a value as a stored input, if it is one, else without id columns, and the rows that these name."""
-    if isinstance(value, (str, Path)):
-        return value, value, None
-    matrix, rows = split_ids(value, columns, name) if columns else (value, None)
-    return find_stored(matrix, name, noun), matrix, rows
 
 
 def _open_stored(matrix: str | Path | QuerySource | Table, request: Request, *, is_shard: bool) -> Opened:
@@ -278,47 +250,22 @@ def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width
     n_mentioned = None if judgments is None else judgments.n_mentioned
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
         raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
-    if opened.are_lists and truth.are_lists:
-        from xmceval.files.text.foreign import check_lists  # not loaded for rows of idx:value
-
-        check_lists(to_path(truth.name), to_path(matrix))
-    if opened.source.n_labels == 3:
-        check_triples(truth.source, opened.source)
 
 
 def _check_row_order(truth: Opened, shards: Opened) -> Opened:
     """Refuse shards whose row names are in another order than in an unsharded truth; return how rows are joined."""
-    if shards.rows is None:
-        return shards
-    ours, rows = _named_rows(truth, shards.rows, shards.by_row)
-    if ours is not None and find_order(ours, rows) is not None:
+    ours, rows = _named_rows(truth, shards)
+    if find_order(ours, rows) is not None:
         raise DataError(
-            f"{rows.source}: its shards have the rows of {truth.source.name} in another order (hint: "
-            f"{'run' if rows.is_file and names_flags() else 'pass'} {rows.after('')})"
+            f"{rows.source}: its shards have the rows of {truth.source.name} in another order; expected the same order"
         )
     return replace(shards, rows_by=say_how(ours, rows, "position"))
 
 
-def look_at_columns(truth: Any, systems: Sequence[Any], known: Sequence[IdColumn] = ()) -> Columns:
-    """Return the id columns of a truth and predictions in memory, and the number of columns of all predictions.
-
-    `known` are the id columns of earlier batches.
-    """
-    if isinstance(truth, (str, Path, Shards)):
-        return (), None
-    ids = known
-    if not is_sparse(truth):
-        is_long = is_frame(truth) and has_known_columns(truth)
-        arrays = [system for system in systems if isinstance(system, np.ndarray)]
-        may_be_triples = isinstance(truth, np.ndarray) and truth.shape[1:] == (3,)  # decided when they are read
-        may_be_triples = may_be_triples and any(are_triples(truth, system) for system in arrays)
-        ids = () if is_long or may_be_triples else find_id_columns(truth, systems, known=known)
-        for system in systems:
-            refuse_mixed(truth, system)
-            if is_long or isinstance(truth, (list, tuple)):
-                refuse_lone_ids(system, "y_true")
+def count_scored_labels(systems: Sequence[Any]) -> int | None:
+    """Return the number of labels of matrices of scores in memory; None if it is not known, or they differ."""
     widths = {n_columns for system in systems if (n_columns := count_columns(system)) is not None}
-    return ids, widths.pop() if len(widths) == 1 else None
+    return widths.pop() if len(widths) == 1 else None
 
 
 def _in_known_order(
@@ -328,8 +275,6 @@ def _in_known_order(
     known: Axis | None,
     options: Options,
     truth: Opened | None = None,
-    *,
-    in_batch: bool = False,
 ) -> Opened:
     """Return a matrix in the order of the rows and labels that were named before."""
     order = None if known is None else find_order(known, labels)
@@ -348,17 +293,22 @@ def _in_known_order(
         labels_by=say_how(known, labels, "number"),
         reordered=None if order is None else labels,
     )
-    return _join_rows(opened, options, truth, in_batch=in_batch)
+    return _join_rows(opened, options, truth)
 
 
-def _join_rows(opened: Opened, options: Options, truth: Opened | None = None, *, in_batch: bool = False) -> Opened:
+def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> Opened:
     """Return an input in the order of rows that were named before."""
     source, ours, rows = opened.source, None, opened.rows or Axis(opened.name, "row")
     is_by_query = opened.judgments is not None or opened.is_joined
-    if truth is not None:
-        ours, rows = _named_rows(truth, rows, opened.by_row)
-    order = None if ours is None or is_by_query else find_order(ours, rows, in_batch=in_batch)
-    if order is not None and isinstance(source, MatrixSource):
+    if truth is not None and not is_by_query:
+        ours, rows = _named_rows(truth, opened)
+    order = None if ours is None else find_order(ours, rows)
+    if order is not None and not isinstance(source, MatrixSource):
+        raise DataError(
+            f"{opened.name}: its {rows.holder} has the ids of {truth.name if truth else ''} in another order; a text "
+            "file is read in its own order (hint: sort the lines of both by it)"
+        )
+    if order is not None:
         source = source.ordered(order)
     return replace(
         opened,
@@ -378,41 +328,16 @@ def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Op
     return None if truth is None else truth.labels
 
 
-def were_they_ids(known: bool | None, scores: Opened) -> bool | None:
-    """Return whether whole numbers in later predictions are ids, as known or as these show; None if unclear."""
-    source = unrepaired(scores.source)
-    return source.were_ids if known is None and isinstance(source, MatrixSource) else known
-
-
-def _check_reading(source: Source, were_ids: bool | None, *, in_batch: bool) -> None:
-    """Refuse scores after numbers that were read as label ids but may have been scores."""
-    if were_ids and isinstance(source, MatrixSource) and source.is_dense:
-        earlier = EARLIER if in_batch else "an earlier shard"
-        raise AmbiguousError(
-            f"{source.name}: has scores of {source.n_labels:,} labels, and the whole numbers of {earlier} were "
-            "read as ids of labels, best first (hint: of scores pass 0.5 + y_score from the first on)"
-        )
-
-
 def check_numbers(first: Opened | None, other: Opened) -> None:
     """Refuse label names together with label numbers if the list of names permutes the numbers."""
     names = None if first is None else first.names
     if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
         return
     named, numbered = (first, other) if other.labels_by == "number" else (other, first)
-    kind, labels = "truth" if named is first else "scores", names.source
-    columns = f"pass xmceval.read({named.name!r}, kind={kind!r}, labels={labels!r}) for {named.name}, without labels="
-    if names_flags():
-        columns = f"xmceval convert {named.name} x.npz --as {kind} --labels {labels}, then x.npz without --labels"
-    hint = f"if they count, {columns}; if they are names, so too, with the place of each in {labels} instead"
-    if "JSON" in numbered.description:
-        hint = f"of names, put the labels of {numbered.name} between quotes; if they count, {columns}"
-    elif numbered.description.startswith("text"):
-        sed = r"sed -E 's/(^|[ \t])([0-9]+)[: ]([^ \t]+)/\1__label__\2 \3/g'"
-        hint = f"of names, {sed} {numbered.name} > names.txt; if they count, {columns}"
     raise AmbiguousError(
-        f"{numbered.name}: has numbers, and the names in {labels} are numbers in another order: are these names "
-        f"too, as in {named.name}, or do they count the names from 0? (hint: {hint})"
+        f"{numbered.name}: has numbers, and the names in {names.source} are numbers in another order: are these names "
+        f"too, as in {named.name}, or do they count the names from 0? (hint: write the labels of both as names, or of "
+        "both as numbers without a list of names)"
     )
 
 
@@ -443,26 +368,35 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     """Return the numbers of a matrix in memory, and its rows and labels, named by data frames."""
     if is_sparse(matrix) or isinstance(matrix, np.ndarray):
         return matrix, Axis(name, "row"), Axis(name, "label")
-    rows = rows_of(matrix, name)
     if is_frame(matrix):  # missing numbers become NaN
-        numbers = to_numbers(matrix)
-        if numbers.dtype.kind == "O":
-            raise DataError(f"{name}: expected a data frame of numbers, one column per label")
-        return numbers, rows, Axis.of(name, "label", matrix.columns)
+        return read_wide(matrix, name)
+    rows = rows_of(matrix, name)
     if isinstance(matrix, (list, tuple)) and len(matrix) == 2 and is_frame(matrix[0]):  # labels and their scores
         rows = rows_of(matrix[0], f"{name}[0]")
         first_named(rows, rows_of(matrix[1], f"{name}[1]"), name)
     return matrix, rows, Axis(name, "label")
 
 
-def _named_rows(truth: Opened, rows: Axis, by_row: ByRow | None) -> tuple[Axis | None, Axis]:
-    """Return the rows of the truth and of predictions, named by an id column that both tables share."""
-    if truth.by_row is None or by_row is None:
-        return truth.rows, rows
-    from xmceval.files.tables.by_row import name_rows  # not loaded for other files
+def _named_rows(truth: Opened, opened: Opened) -> tuple[Axis, Axis]:
+    """Return the rows of the truth and of predictions: by name if both name them, in a column or an index.
 
-    ours = truth.rows if rows.column is None else Axis(truth.name, "row")  # other id columns do not name rows
-    return name_rows(truth.by_row, by_row) or (ours, rows)
+    Else a column beside the labels that both have must have the same values, since it may name the rows.
+    """
+    if all(naming_columns(each.columns) or are_both_named(each.rows) for each in (truth, opened)):
+        return _rows_in_columns(truth), _rows_in_columns(opened)
+    for name in truth.columns.keys() & opened.columns.keys():
+        if truth.columns[name]().listed != opened.columns[name]().listed:
+            raise DataError(
+                f"{opened.name}: its {name!r} differs from that of {truth.name}, and nothing else names the rows of "
+                "both (hint: name it id to join the rows by it, or leave it out of one)"
+            )
+    return truth.rows or Axis(truth.name, "row"), opened.rows or Axis(opened.name, "row")
+
+
+def _rows_in_columns(opened: Opened) -> Axis:
+    """Return the rows as a column with a known name names them, or else the index."""
+    naming = naming_columns(opened.columns)
+    return opened.columns[naming[0]]() if naming else opened.rows or Axis(opened.name, "row")
 
 
 def _refuse_ids(truth: Opened | None, name: str) -> None:
@@ -491,14 +425,8 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
                 f"pass {argument('labels', kind='FILE')}, with one name per line)"
             )
     name = shards.name if isinstance(shards.parts[0], (str, Path)) else parts[0].name.rpartition("[")[0]
-    rows, by_row = _join_named_rows(parts, name), None
-    tables = [part.by_row for part in parts if part.by_row is not None]
-    if len(tables) == len(parts):
-        from xmceval.files.tables.by_row import find_rows, join_shards  # not loaded for other files
-
-        if all(table.columns.key is None for table in tables):
-            by_row = join_shards(name, tables)
-            rows = find_rows(by_row, rows)
+    rows, first = _join_named_rows(parts, name), parts[0]
+    shared = [column for column in first.columns if all(column in part.columns for part in parts)]
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
     return Opened(
         source,
@@ -506,24 +434,28 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
         name=shards.name,
         parts=tuple(parts),
         is_ranked=all(part.is_ranked for part in parts),
+        has_grades=any(part.has_grades for part in parts),
         rows=rows or Axis(name, "row"),
         labels=next((part.labels for part in parts if are_both_named(part.labels)), parts[0].labels),
         reordered=next((part.reordered for part in parts if part.reordered is not None), None),
         rows_by=parts[0].rows_by,
         labels_by=parts[0].labels_by,
-        by_row=by_row,
+        columns={column: partial(_join_column, parts, name, column) for column in shared},
     )
+
+
+def _join_column(parts: Sequence[Opened], name: str, column: str) -> Axis:
+    """Return the rows of all shards as a column beside the labels names them."""
+    values = chain.from_iterable(part.columns[column]().listed for part in parts)
+    return Axis.of(name, "row", list(values), column=column)
 
 
 def _join_named_rows(parts: Sequence[Opened], name: str) -> Axis | None:
     """Return the rows of all shards, if each shard's index names its rows."""
-    rows = [axis for axis in (part.rows for part in parts) if axis is not None and axis.column is None]
-    rows = [axis for axis in rows if axis.names is not None]
+    rows = [axis for axis in (part.rows for part in parts) if axis is not None and axis.names is not None]
     if len(rows) < len(parts) or all(axis.is_numbered for axis in rows):
         return None
-    names = list(chain.from_iterable(axis.names for axis in rows if axis.names is not None))
-    code = join_frames([axis.code or axis.source for axis in rows])
-    return replace(Axis.of(name, "row", names), code=code, is_file=rows[0].is_file)
+    return Axis.of(name, "row", list(chain.from_iterable(axis.listed for axis in rows)))
 
 
 def _refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:

@@ -26,7 +26,7 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.matrices.frames import is_frame, rows_of
-from xmceval.rows.readings import Axis, are_both_named, find_order, first_named, say_how
+from xmceval.rows.names import Axis, are_both_named, find_order, first_named, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
@@ -55,9 +55,9 @@ def read_per_row(
         if truth.rows is not None and find_order(named, truth.rows) is not None:
             raise DataError(
                 f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
-                f"{argument('row_ids')}, or pass {truth.rows.unnamed})"
+                f"{argument('row_ids')}, or pass {truth.rows.without})"
             )
-        truth = replace(truth, rows=named)
+        truth = replace(truth, rows=named, columns={})
     rows, lines, weights, groups = None, list[str](), options.sample_weight, None
     if judgments is None and not are_both_named(truth.rows):
         of_groups = rows_of(options.by_group, "by_group")
@@ -83,9 +83,7 @@ def describe_left(options: Options) -> str:
     return f" that {argument('missing', 'drop')} leaves" if options.missing == "drop" else ""
 
 
-def join_values(
-    values: Any, name: str, noun: str, ids: RowIds | None, rows: Axis | None, *, in_batch: bool = False
-) -> tuple[Any, str]:
+def join_values(values: Any, name: str, noun: str, ids: RowIds | None, rows: Axis | None) -> tuple[Any, str]:
     """Return one value per row, joined by name if values name rows, and a description of how they were read.
 
     Values are an array or sequence, a Series, a mapping by id, a table of two columns, or a path; in messages
@@ -95,7 +93,7 @@ def join_values(
     joined, how = values, "position"
     index, is_file = getattr(values, "index", None), isinstance(values, (str, Path))
     if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
-        joined, how = _of_series(values, name, noun, ids, rows or Axis("y_true", "row"), in_batch=in_batch)
+        joined, how = _of_series(values, name, noun, ids, rows or Axis("y_true", "row"))
     elif isinstance(values, Mapping):
         by_id = {str(key): value for key, value in values.items()}
         joined, how = join_by_id(by_id, ids or RowIds.of_rows(rows), name, noun), "name"
@@ -107,7 +105,7 @@ def join_values(
     return joined, f"{values if is_file else name}: a {noun} per row; rows by {how}"
 
 
-def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis, *, in_batch: bool) -> tuple[Any, str]:
+def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis) -> tuple[Any, str]:
     """Return the values of a pandas Series, whose index may name the rows, and how they were joined."""
     axis = rows_of(series, name)
     if ids is not None and axis.is_numbered and Axis.of(ids.source, "row", ids.ids).is_reordered:
@@ -120,7 +118,7 @@ def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis
             twice = str(series.index[series.index.duplicated()][0])
             raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
         return join_by_id(dict(zip(map(str, series.index), series.tolist(), strict=True)), ids, name, noun), "name"
-    order = None if ids is not None else find_order(rows, axis, in_batch=in_batch)
+    order = None if ids is not None else find_order(rows, axis)
     return series.to_numpy() if order is None else series.to_numpy()[order], say_how(rows, axis, "position")
 
 

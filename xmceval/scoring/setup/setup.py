@@ -16,8 +16,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.groups import RowGroups
+from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
-from xmceval.rows.readings import Axis
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 
@@ -87,6 +87,7 @@ class Setup:
 
     options: Options
     program: Program  # without metrics that lack the rows to estimate propensities
+    has_grades: bool = False  # whether values of the truth are declared to be grades; else they are 0 and 1
     width: Width = UNKNOWN_WIDTH  # the number of labels, if known
     propensities: Propensities = NO_PROPENSITIES
     # float64 array [n_rows], optional; sample weights, with the largest in [1, 2); rows of weight 0 are skipped
@@ -107,6 +108,11 @@ class Setup:
     def drop_empty(self) -> bool:
         """Whether rows without true labels are dropped instead of counting 0."""
         return self.options.empty_rows == "drop"
+
+    @property
+    def largest_value(self) -> float:
+        """The largest value that the truth may have."""
+        return self.program.largest_grade if self.has_grades else 1.0
 
     @property
     def zero_unscored(self) -> bool:

@@ -28,12 +28,13 @@ from xmceval.labels.propensity import (
 )
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Source
+from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
+from xmceval.rows.names import Axis, are_both_named, find_order, first_labels, first_named, say_how
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.readings import Axis, are_both_named, find_order, first_labels, first_named, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
@@ -42,8 +43,8 @@ from xmceval.scoring.setup.inputs import (
     are_same,
     check_inputs,
     check_numbers,
+    count_scored_labels,
     find_width,
-    look_at_columns,
     open_scores,
     open_truth,
     take_numbers,
@@ -165,7 +166,7 @@ class OpenedTruth:
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         names = None if options.labels is None else read_names(options.labels)
-        open_kept = partial(open_truth, y_true, options, names=names, columns=look_at_columns(y_true, predictions))
+        open_kept = partial(open_truth, y_true, options, names=names, n_columns=count_scored_labels(predictions))
         truth, warnings, lines = open_kept(), tuple[str, ...](), list[str]()
         if options.missing != "zero":
             from xmceval.scoring.setup.per_row import check_missing, keep_common
@@ -292,7 +293,8 @@ def find_setup(
     looked up after predictions are read.
     """
     source = None if truth is None else truth.source
-    setup = Setup(options=options, program=program, width=find_width(options, truth))
+    has_grades = options.grades or (truth is not None and truth.has_grades)
+    setup = Setup(options=options, program=program, has_grades=has_grades, width=find_width(options, truth))
     if program.needs_propensities or options.by_frequency is not None:
         setup = _find_propensities(setup, train, truth)
     if program.needing_training and not setup.propensities.from_training:
@@ -355,7 +357,10 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
             )
         )
     are_training = train is not None or truth is None
-    counts = count_labels(source, width=width, threads=options.threads, may_merge=True, are_training=are_training)
+    largest = LARGEST_GRADE if options.grades or training.has_grades else 1.0
+    counts = count_labels(
+        source, width=width, threads=options.threads, largest=largest, may_merge=True, are_training=are_training
+    )
     if train is not None:
         warnings.extend(source.warnings)
     propensities = NO_PROPENSITIES

@@ -120,9 +120,10 @@ def main(args: Sequence[str] | None = None) -> None:
                 setattr(sys, name, lost)
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    if sys.stderr is sys.__stderr__ and os.name == "posix":
+    if sys.stderr is not None and sys.stderr is sys.__stderr__ and os.name == "posix":
         lossy = io.BufferedWriter(_LossyFile(2, "w", closefd=False))
         sys.stderr = io.TextIOWrapper(lossy, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+    code = 0
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:
         if instruction := os.environ.get(COMPLETION):
@@ -132,11 +133,10 @@ def main(args: Sequence[str] | None = None) -> None:
         else:
             with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:
                 cli.invoke(context)
-            code = 0
     except click.exceptions.Exit as leave:
         code = leave.exit_code
     except BrokenPipeError:  # the reader of stdout, such as head, has closed the pipe
-        code = 0
+        pass
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ninterrupted", err=True)
         code = 130

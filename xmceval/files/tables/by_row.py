@@ -17,14 +17,14 @@ from xmceval.files.io.streams import quote
 from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, break_ties, doubt_names
 from xmceval.files.sidecars.values import Names, is_id, names_beside_ids, unknown_name
-from xmceval.files.tables.columns import INDEX, UNUSED, Columns, describe_systems, plain
+from xmceval.files.tables.columns import INDEX, UNUSED, Columns, describe_systems
 from xmceval.files.tables.table import LONGEST_ROW, Column, Table, to_float
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
-from xmceval.rows.names import Axis
+from xmceval.rows.names import Axis, plain
 
 MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
 LEAST_ROWS = 3  # number of rows without any label of the truth that raises a doubt

@@ -37,7 +37,6 @@ from xmceval.files.tables.columns import (
     find_columns,
     find_pairs,
     find_roles,
-    plain,
 )
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.table import (
@@ -53,7 +52,7 @@ from xmceval.files.tables.table import (
 )
 from xmceval.files.text.words import text_of
 from xmceval.rows.block import Int64
-from xmceval.rows.names import naming_columns
+from xmceval.rows.names import naming_columns, plain
 from xmceval.rows.shards import Shards
 
 RANKS_LOOKED_AT = 1 << 15  # lines

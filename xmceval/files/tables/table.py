@@ -532,8 +532,8 @@ def join_lines(name: str, tables: Sequence[Table]) -> Table:
     first, *others = tables
     for other in others:
         if {*other.names} != {*first.names}:
-            names, others = ", ".join(first.names), ", ".join(other.names)
-            raise DataError(f"{first} has the columns {names}, {other} has {others}; expected the same in all shards")
+            columns, found = ", ".join(first.names), ", ".join(other.names)
+            raise DataError(f"{first} has the columns {columns}, {other} has {found}; expected the same in all shards")
         for column in first.names:
             if first.is_list(column) != other.is_list(column):
                 raise DataError(f"{first} and {other}: {column!r} has lists in one only; expected them in all")

@@ -298,18 +298,19 @@ def _in_known_order(
 
 def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> Opened:
     """Return an input in the order of rows that were named before."""
-    source, ours, rows = opened.source, None, opened.rows or Axis(opened.name, "row")
+    source = opened.source
+    ours, rows = None, opened.rows or Axis(opened.name, "row")
     is_by_query = opened.judgments is not None or opened.is_joined
     if truth is not None and not is_by_query:
         ours, rows = _named_rows(truth, opened)
-    order = None if ours is None else find_order(ours, rows)
-    if order is not None and not isinstance(source, MatrixSource):
-        raise DataError(
-            f"{opened.name}: its {rows.holder} has the ids of {truth.name if truth else ''} in another order; a text "
-            "file is read in its own order (hint: sort the lines of both by it)"
-        )
-    if order is not None:
-        source = source.ordered(order)
+        order = find_order(ours, rows)
+        if order is not None and not isinstance(source, MatrixSource):
+            raise DataError(
+                f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is read in "
+                "its own order (hint: sort the lines of both by it)"
+            )
+        if order is not None and isinstance(source, MatrixSource):
+            source = source.ordered(order)
     return replace(
         opened,
         source=RepairedSource(source) if options.duplicates == "max" else source,

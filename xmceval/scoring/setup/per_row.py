@@ -19,14 +19,14 @@ from xmceval.files.io.streams import pipe_key
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.queries import Judgments, name_queries
 from xmceval.files.sidecars.values import read_row_groups, read_row_ids
-from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles, plain
+from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles
 from xmceval.files.tables.open import table_at
 from xmceval.files.tables.table import Table, memory_table
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.matrices.frames import is_frame, rows_of
-from xmceval.rows.names import Axis, are_both_named, find_order, first_named, say_how
+from xmceval.rows.names import Axis, are_both_named, find_order, first_named, plain, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers

@@ -227,7 +227,7 @@ class LabelCounters(Part):
         def count_all(counters: Counts, place: Callable[[Int64], Int64]) -> None:
             count(counters, units, place)
             if left_out.labels.size:
-                np.add.at(counters, (place(left_out.labels), -1), units[left_out.rows] if units.size else 1)
+                np.add.at(counters[:, -1], place(left_out.labels), units[left_out.rows] if units.size else 1)
 
         with self._lock:
             rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))

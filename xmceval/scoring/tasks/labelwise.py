@@ -93,7 +93,8 @@ class LabelCells:
     def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int, *, are_filtered: bool) -> None:
         self.labels = labels  # int64 [n]
         by_slot = np.array(counts.T, dtype=np.int64, order="C")
-        self.left_out, self.rows = NO_LABELS, rows  # the rows that leave each label out, int64 [n], and all others
+        self.left_out = NO_LABELS  # the rows that leave each label out, int64 [n]; empty without a filter
+        self.rows: int | Int64 = rows  # all others
         if are_filtered:
             self.left_out, by_slot = by_slot[-1], by_slot[:-1]
             self.rows = rows - self.left_out

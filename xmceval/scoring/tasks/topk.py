@@ -297,7 +297,7 @@ class TopK(RowTask):
                 reached,
                 NO_SHARES,
             )
-            values[np.ix_(is_changed, gain_of == gain, [4])] = reached[:, gain_of == gain, :1]
+            values[np.ix_(is_changed, gain_of == gain, np.array([4]))] = reached[:, gain_of == gain, :1]
 
     def has_ideal(self, measure: Measure) -> bool:
         """Return whether a measure does not divide by predictions, which another ranking could reduce."""

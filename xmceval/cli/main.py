@@ -120,9 +120,10 @@ def main(args: Sequence[str] | None = None) -> None:
                 setattr(sys, name, lost)
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    if sys.stderr is not None and sys.stderr is sys.__stderr__ and os.name == "posix":
+    stderr = sys.__stderr__
+    if stderr is not None and sys.stderr is stderr and os.name == "posix":
         lossy = io.BufferedWriter(_LossyFile(2, "w", closefd=False))
-        sys.stderr = io.TextIOWrapper(lossy, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+        sys.stderr = io.TextIOWrapper(lossy, stderr.encoding, stderr.errors, line_buffering=True)
     code = 0
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:

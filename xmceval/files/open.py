@@ -376,8 +376,8 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     mark = line[: len(line) - len(text)]
     text = without_comment(text).rstrip()  # a comment may follow the header
     numbers = _whole_numbers(text)
-    if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
-        return None
+    if len(numbers) not in {2, 3} or (len(numbers) == 3 and line.startswith(b"#")) or (b"," in text and not mark):
+        return None  # also a list of ids between commas: headers have blanks
     header = mark + text
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
         raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
@@ -396,8 +396,6 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
                 "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
             )
     else:
-        if kind == "ids" and b"," in text and not mark:  # a list: headers have blanks
-            return None
         if kind == "ids":  # a row if labels reach the number that it would declare as a header
             below = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
             if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in below):

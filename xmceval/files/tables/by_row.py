@@ -131,7 +131,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     if head := table.head([columns.label]):
         first, lengths = head[0].flatten() if columns.are_lists else (head[0], None)
         if columns.are_ranked and not request.are_scores:
-            _refuse_indicators(table, columns.label, first, lengths)
+            _refuse_indicators(table, columns.label, first, lengths, request.n_labels)
         names, words = _find_names(first, request)
     others = [] if columns.key is not None else naming_candidates(table, columns)
     index = [] if columns.key is not None else index_columns(table)
@@ -201,9 +201,14 @@ def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> No
         )
 
 
-def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 | None) -> None:
-    """Refuse equally long lists of 0 and 1 in truth: they may be indicators, one per label, instead of ids."""
+def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 | None, n_labels: int | None) -> None:
+    """Refuse equally long lists of 0 and 1 in truth: they may be indicators, one per label, instead of ids.
+
+    Two are ids if the number of labels is known and is not two; more would repeat an id.
+    """
     if lengths is None or labels.is_text or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
+        return
+    if lengths.max() == 2 and n_labels not in {None, 2}:
         return
     if set(labels.array.to_pylist()) == {0, 1}:
         raise AmbiguousError(

@@ -306,8 +306,8 @@ def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) ->
         order = find_order(ours, rows)
         if order is not None and not isinstance(source, MatrixSource):
             raise DataError(
-                f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is read in "
-                "its own order (hint: sort the lines of both by it)"
+                f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is read "
+                "in its own order (hint: sort the lines of both by it)"
             )
         if order is not None and isinstance(source, MatrixSource):
             source = source.ordered(order)
@@ -353,8 +353,10 @@ def find_width(options: Options, truth: Opened | None) -> Width:
     return width if names is None else width.agree(len(names), names.source)
 
 
-def find_stored(value: Any, name: str, noun: str) -> QuerySource | Table | None:
-    """Return a value as grades or scores by query, or as a table; None for a matrix, which loads nothing."""
+def find_stored(value: Any, name: str, noun: str) -> str | Path | QuerySource | Table | None:
+    """Return a path, or a value as grades or scores by query or as a table; None for a matrix, which loads nothing."""
+    if isinstance(value, (str, Path)):
+        return value
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
         return None
     records = find_records(value, name, noun)

@@ -126,11 +126,11 @@ def test_lists_of_ids_of_equal_length_take_the_number_of_labels_from_the_scores(
             assert function(ids, scores(matrix), k=3) == function(truth, scores(matrix), k=3)
 
 
-def test_lists_that_could_be_a_matrix_of_another_width_are_refused_with_a_hint_that_can_be_followed():
+def test_lists_of_two_zeros_and_ones_are_ids_beside_a_matrix_of_another_width():
     matrix = np.random.default_rng(0).random((2, 3))
-    with pytest.raises(xmceval.DataError, match=r"\(hint: pass sets if they are ids of labels\)$"):
-        xmceval.precision_at_k([[0, 1], [1, 0]], matrix, k=1)
-    assert xmceval.precision_at_k([{0, 1}, {1, 0}], matrix, k=3) == pytest.approx(2 / 3)
-    assert xmceval.precision_at_k([[0, 1, 2], [1, 0, 0]], matrix, k=3) == pytest.approx(1 / 2)  # grades
-    with pytest.raises(xmceval.DataError, match="2 labels"):
-        xmceval.precision_at_k([[0, 1], [2, 3]], np.array([[7, 8, 9], [6, 5, 4]]), k=1)  # ranked ids tell no width
+    found = xmceval.precision_at_k([[0, 1], [1, 0]], matrix, k=3)
+    assert found == xmceval.precision_at_k([{0, 1}, {1, 0}], matrix, k=3) == pytest.approx(2 / 3)
+    graded = np.array([[0, 1, 2], [1, 0, 0]])
+    assert xmceval.ndcg_at_k(graded.tolist(), matrix, k=3, grades=True) == xmceval.ndcg_at_k(
+        graded, matrix, k=3, grades=True
+    )

@@ -162,24 +162,25 @@ def test_grades_may_be_in_a_column_of_scores():
     pytest.importorskip("pyarrow")
     frame = pytest.importorskip("pandas").DataFrame(triples(QRELS), columns=["q_id", "doc_id", "score"])
     for score in (int, float):
-        assert dict(xmceval.score(frame.astype({"score": score}), RUN)) == dict(xmceval.score(QRELS, RUN))
+        found = xmceval.score(frame.astype({"score": score}), RUN, grades=True)
+        assert dict(found) == dict(xmceval.score(QRELS, RUN))
     with pytest.raises(DataError, match="fraction"):
-        xmceval.score(frame.assign(score=0.5), RUN)
+        xmceval.score(frame.assign(score=0.5), RUN, grades=True)
 
 
 def test_a_data_frame_with_some_columns_of_a_long_table_is_refused():
     frame = pytest.importorskip("pandas").DataFrame(np.eye(3), columns=["x", "y", "z"])
     assert xmceval.score(np.eye(3), frame, metrics="P", k=1)["P@1"] == 1.0
-    with pytest.raises(DataError, match="along with 'query', a long table has a column of queries"):
-        xmceval.score(np.eye(3), frame.rename(columns={"x": "query", "y": "score"}), metrics="P", k=1)
+    with pytest.raises(DataError, match="along with 'label', a long table has a column of queries"):
+        xmceval.score(np.eye(3), frame.rename(columns={"x": "label", "y": "score"}), metrics="P", k=1)
 
 
 def test_sets_of_relevant_documents_are_grades_of_1():
     relevant = {query: {name for name, grade in row.items() if grade} for query, row in QRELS.items()}
     grades = {query: dict.fromkeys(names, 1) for query, names in relevant.items()}
     assert dict(xmceval.score(relevant, RUN)) == dict(xmceval.score(grades, RUN))
-    for other in ({"q1": ["d1"]}, {"q1": {"d1"}, "q2": 1}, {}):
-        with pytest.raises(DataError, match=r"^y_true: is a dict .*grade\}\} or \{query: \{document, "):
+    for other in ({"q1": {"d1"}, "q2": 1}, {}):
+        with pytest.raises(DataError, match=r"^y_true: is a dict .*grade\}\} or \{query: \[document, "):
             xmceval.score(other, RUN)
 
 

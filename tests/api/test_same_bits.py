@@ -39,7 +39,7 @@ truth *= rng.integers(1, 5, truth.shape)
 scores *= rng.integers(1, 10**6, scores.shape)
 metrics = ["PSP", "PSnDCG", "PSDCG", "nDCG", "nDCG@all", "nDCG(gain=exp)@all", "RBP", "RBP@all", "ERR(max=4)@all"]
 metrics += ["nDCG(discount=letor)", "nDCG(discount=letor)@all", "DCG(discount=ln)", "DCG(discount=ln)@all"]
-evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 30], n_labels=5000, counts=counts, n_train=2 * 10**6)
+evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 30], n_labels=5000, grades=True, counts=counts, n_train=2 * 10**6)
 evaluator.update(truth, scores)
 evaluator.save(path)
 

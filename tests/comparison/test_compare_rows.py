@@ -229,7 +229,7 @@ def test_a_row_named_all_is_doubted(key):
 
 
 def test_values_of_rows_under_another_name_have_a_hint(made, save):
-    message = r"^a.npz: has per-instance values that save_rows wrote; .*hint: .* are compared with compare_rows"
+    message = r"^a.npz: has per-instance values that save_rows wrote; .*hint: compare_rows and xmceval compare"
     with pytest.raises(DataError, match=message):
         xmceval.score(made[0], save("a.npz"))
 

@@ -72,7 +72,7 @@ def test_a_run_is_read_with_its_qrels():
         same = dict(xmceval.score("qrels", "run", metrics="P@1"))
     assert (truth.shape, run.shape) == ((2, 2), (2, 3))  # d7 is not judged
     truth.resize(run.shape)
-    assert dict(xmceval.score(truth, run, metrics="P@1")) == same
+    assert dict(xmceval.score(truth, run, metrics="P@1", grades=True)) == same
     with pytest.raises(DataError, match="is a TREC run, so the truth must be TREC qrels"):
         xmceval.read("run")
     with pytest.raises(UsageError, match="qrels: is to be read as truth, so it has no truth of its own"):
@@ -111,7 +111,7 @@ def test_numbers_that_would_be_rounded_are_refused(compressed):
     np.save("wide.npy", np.diag(values))
     for name in ("wide.npz", "wide.npy"):
         with pytest.raises(DataError, match=rf"{name}: has values that float64 would round \(int64\)"):
-            xmceval.read(name, kind="scores")
+            xmceval.read(name, kind="scores", n_labels=3)
     sparse.save_npz("whole.npz", sparse.csr_matrix((values - 1, [0, 1, 2], [0, 1, 2, 3])), compressed=compressed)
     assert xmceval.read("whole.npz").data.tolist() == [2**53, 4, 5]
 

@@ -13,7 +13,6 @@ from support.files import write, write_matrix
 
 import xmceval
 from xmceval.inspection.file import inspect_file
-from xmceval.inspection.pair import inspect_pair
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
@@ -124,9 +123,8 @@ def test_swapped_files_with_whole_scores_do_not_belong_together(made, run):
     report = xmceval.inspect(["q.txt", "t.txt"])
     assert [file.kind for file in report.files] == ["scores", "truth"]
     assert report.is_sound  # they were recognised, in whichever order they are passed
-    q, t = inspect_file("q.txt", kind="truth"), inspect_file("t.txt", kind="scores")
-    (mistake,) = inspect_pair(q, t).mistakes
-    assert mistake.endswith(", and the scores are all 1: are truth and predictions swapped?")
+    q = inspect_file("q.txt", kind="truth")
+    assert q.warnings == (f"q.txt has values up to {whole.max():g}: score needs grades=True if these are grades",)
 
 
 def test_a_header_of_another_number_of_labels_is_reported(made, run):
@@ -320,7 +318,7 @@ def test_ranks_are_not_called_values(tmp_path, run):
     words = "no values: ranks from 1 to 3, the highest for the first label of a row"
     assert words in run("inspect", "l", "--as", "scores", "-v")[1]
     out = run("inspect", "l", "-v")[1]
-    assert "read as truth: lists can be truth or predictions, and none has more than 10 labels" in out
+    assert "read as truth: lists can be truth or predictions (hint: pass --as scores)" in out
     assert "no values: each label of a list counts 1" in out
     assert "best first" not in out
 
@@ -363,7 +361,7 @@ def test_of_several_lists_the_first_is_the_truth(tmp_path):
     row = ",".join(map(str, range(12)))
     (tmp_path / "a").write_text(f"{row}\n{row}\n")
     (tmp_path / "b").write_text(f"{row}\n{row}\n")
-    assert [file.kind for file in xmceval.inspect(["a", "b"]).files] == ["truth", "scores"]
+    assert [file.kind for file in xmceval.inspect(["a", "b"]).files] == ["truth", "truth"]
     assert xmceval.inspect(["a", "b"], kind="scores").pairs == ()
 
 

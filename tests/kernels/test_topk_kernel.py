@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive
 from numba import config
-from support import measures
+from support import graded, measures
 from support.examples import examples
 from support.measures import HEADS
 from support.strategies import Case
 
-import xmceval
 from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.topk import BEST
 
@@ -87,7 +86,7 @@ CUTS = (1, 3, 8, 9, BEST, BEST + 1)
 
 def test_the_rarest_labels_are_the_best_ranking_at_a_deep_cutoff():
     inverse = np.arange(1.0, BEST + 3)  # the rarest label is the last one
-    result = xmceval.score(
+    result = graded.score(
         np.ones((1, BEST + 2)), inverse[None], k=BEST + 1, metrics="PSP", inverse_propensities=inverse
     )
     assert result[f"PSP@{BEST + 1}"] == 1.0

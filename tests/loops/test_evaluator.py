@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support import graded
 from support.pieces import read_in_pieces
 from support.states import forge, unpack
 
@@ -41,8 +42,8 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     metrics = [name for name in SOME if "train" not in name or "counts" in training]
     case, options = make(5, 30), {"metrics": metrics, "k": [1, 3], **training}
     options |= {"by_frequency": "head,tail"} if "counts" in training else {}
-    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 4, 11])
-    xmceval.Evaluator(metrics="P").save(tmp_path / "a.state")
+    evaluator = update_all(graded.Evaluator(**options), case, [0, 4, 11])
+    graded.Evaluator(metrics="P").save(tmp_path / "a.state")
     evaluator.save(tmp_path / "a.state")  # replaces the file
     assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
     with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
@@ -51,7 +52,7 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/6", xmceval.__version__, N_LABELS)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
         assert copy.result() == evaluator.result()
-        assert update_all(copy, case, [11, 30]).result() == xmceval.score(*case, **options)
+        assert update_all(copy, case, [11, 30]).result() == graded.score(*case, **options)
     assert evaluator.result().counts.n_instances == 11
 
 
@@ -60,15 +61,15 @@ FILTER = np.array([[3, 4], [17, 7], [29, 1]])
 
 def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs(tmp_path):
     case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
-    whole, path = xmceval.score(*case, **options), tmp_path / "a.state"
-    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
+    whole, path = graded.score(*case, **options), tmp_path / "a.state"
+    evaluator = update_all(graded.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
     for use in (evaluator.result, lambda: evaluator.save(path)):
         with pytest.raises(DataError, match=r"filter\[2\]: row 29 is outside 0\.\.19"):
             use()
     evaluator = pickle.loads(pickle.dumps(evaluator))
     assert update_all(evaluator, case, [20, 30]).result() == whole
     with pytest.raises(DataError, match="has a filter, whose pairs refer to rows by their number in the whole"):
-        evaluator.merge(xmceval.Evaluator(**options))
+        evaluator.merge(graded.Evaluator(**options))
     evaluator.save(path)
     loaded = xmceval.Evaluator.load(path)
     assert loaded.result() == whole
@@ -80,22 +81,22 @@ def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its
 def test_duplicates_are_counted_over_all_batches():
     labels, scores = np.array([[1, 1, 2], [0, 2, -1], [3, 3, 3]]), np.array([[0.5, 0.7, 0.6], [1, 2, 0], [1, 2, 3]])
     truth, options = np.eye(3, 5), {"metrics": "P", "k": 1, "duplicates": "max"}
-    evaluator = xmceval.Evaluator(**options)
+    evaluator = graded.Evaluator(**options)
     for i in range(3):
         evaluator.update(truth[i : i + 1], (labels[i : i + 1], scores[i : i + 1]))
-    whole = xmceval.score(truth, (labels, scores), **options)
+    whole = graded.score(truth, (labels, scores), **options)
     assert any("3 duplicate entries" in warning for warning in whole.warnings)
     expected = [each.replace("y_score[0]", "y_score") for each in whole.warnings]
     assert expected == list(evaluator.result().warnings)
-    other = xmceval.Evaluator(**options).merge(evaluator)
+    other = graded.Evaluator(**options).merge(evaluator)
     assert expected == list(pickle.loads(pickle.dumps(other)).result().warnings)
 
 
 def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
     case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
     options = {"metrics": "precision_score,recall_score", "threshold": 0.7}
-    evaluator = pickle.loads(pickle.dumps(update_all(xmceval.Evaluator(**options), case, [0, 1])))
-    assert update_all(evaluator, case, [1, 4]).result() == xmceval.score(*case, **options)
+    evaluator = pickle.loads(pickle.dumps(update_all(graded.Evaluator(**options), case, [0, 1])))
+    assert update_all(evaluator, case, [1, 4]).result() == graded.score(*case, **options)
     assert (evaluator.result()["recall_score"], evaluator.result()["precision_score"]) == (1.0, 1.0)
 
 
@@ -121,7 +122,7 @@ def bad_batches():
 def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_entries):
     y_true, y_score, message = bad_batches()[what]
     case = make(10, 20)
-    evaluator = xmceval.Evaluator(metrics=[*SOME, "ERR(max=4)"], k=3, **TRAINING, threads=1)
+    evaluator = graded.Evaluator(metrics=[*SOME, "ERR(max=4)"], k=3, **TRAINING, threads=1)
     update_all(evaluator, case, [0, 9, 20])
     before = content(evaluator)
     read_in_pieces(monkeypatch, entries=block_entries)
@@ -131,22 +132,22 @@ def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_en
 
 
 def test_a_wrong_first_batch_decides_nothing():
-    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    evaluator = graded.Evaluator(metrics="P,macroF1", k=1)
     with pytest.raises(DataError, match="NaN"):
         evaluator.update(np.eye(3), np.full((3, 3), np.nan))
     evaluator.update(np.eye(2, 5), np.eye(2, 5))
     assert evaluator.result().counts.n_labels == 5
     with pytest.raises(DataError, match="k = 9 is above the number of labels: y_true of batch 1 has 5"):
-        xmceval.Evaluator(metrics="P@9").update(np.eye(2, 5), np.eye(2, 5))
+        graded.Evaluator(metrics="P@9").update(np.eye(2, 5), np.eye(2, 5))
 
 
 def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
-    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    evaluator = graded.Evaluator(metrics="P", k=1)
     with pytest.raises(UsageError, match="nothing was scored"):
         evaluator.result()
     empty = np.empty((0, 4))
     evaluator.update(empty, empty)
-    assert evaluator.result() == xmceval.score(empty, empty, metrics="P", k=1)
+    assert evaluator.result() == graded.score(empty, empty, metrics="P", k=1)
     evaluator.reset()
     with pytest.raises(UsageError, match="nothing was scored"):
         evaluator.compute()
@@ -155,19 +156,19 @@ def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
 
 
 def test_rows_of_no_weight_at_all_have_no_result():
-    evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=1)
+    evaluator = graded.Evaluator(metrics="P", k=1, max_weight=1)
     evaluator.update(np.eye(3), np.eye(3), np.zeros(3))
     with pytest.raises(DataError, match="every weight is 0, so no instance is left"):
         evaluator.result()
     evaluator.update(np.eye(3), np.eye(3), np.array([0, 1, 1e-12]))
-    merged = xmceval.Evaluator(metrics="P", k=1, max_weight=1, n_labels=3).merge(evaluator)
+    merged = graded.Evaluator(metrics="P", k=1, max_weight=1, n_labels=3).merge(evaluator)
     for each in (evaluator, merged, pickle.loads(pickle.dumps(merged))):
         assert any("the smallest weight is 1e-12 of the largest" in warning for warning in each.result().warnings)
 
 
 def test_evaluators_that_differ_are_not_merged_and_propensities_are_compared_by_their_values():
     first, same, other = (
-        xmceval.Evaluator(metrics="PSP@1", inverse_propensities=values)
+        graded.Evaluator(metrics="PSP@1", inverse_propensities=values)
         for values in ([1.0, 2.0], np.array([1.0, 2.0]), [1.0, 3.0])
     )
     assert first.merge(same) is first
@@ -180,7 +181,7 @@ def test_evaluators_that_differ_are_not_merged_and_propensities_are_compared_by_
 
 def test_rows_are_not_added_to_what_another_version_saved(tmp_path):
     path = tmp_path / "a.state"
-    evaluator = xmceval.Evaluator(metrics="P@1", n_labels=3)
+    evaluator = graded.Evaluator(metrics="P@1", n_labels=3)
     evaluator.update(np.eye(3), np.eye(3))
     evaluator.save(path)
     path.write_bytes(forge(path.read_bytes(), version="0.0.9"))
@@ -195,10 +196,10 @@ def test_rows_are_not_added_to_what_another_version_saved(tmp_path):
 
 
 def test_the_number_of_labels_may_be_declared_late():
-    evaluator, labels = xmceval.Evaluator(metrics="P,macroF1(over=seen)", k=1), np.array([[0], [3]])
+    evaluator, labels = graded.Evaluator(metrics="P,macroF1(over=seen)", k=1), np.array([[0], [3]])
     evaluator.update([{0}, {1}], (labels, labels * 1.0))
     with pytest.raises(DataError, match="LRAP: no batch declares the number of labels"):
-        xmceval.Evaluator(metrics="LRAP").update([{0}, {1}], (labels, labels * 1.0))
+        graded.Evaluator(metrics="LRAP").update([{0}, {1}], (labels, labels * 1.0))
     assert evaluator.result().counts.n_labels == 4
     with pytest.raises(DataError, match="earlier batches have label 3, but y_true of batch 2 has 3 labels"):
         evaluator.update(np.eye(3), np.eye(3))
@@ -210,10 +211,10 @@ def test_the_number_of_labels_may_be_declared_late():
 
 def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels(tmp_path):
     labels = np.array([[3, 1], [0, 2]])
-    evaluator = xmceval.Evaluator(metrics="P,R", k=1)
+    evaluator = graded.Evaluator(metrics="P,R", k=1)
     evaluator.update([[3], [0, 1]], (labels, labels * 1.0))
     evaluator.save(tmp_path / "a.state")
-    merged = xmceval.Evaluator(metrics="P,R", k=1).merge(evaluator)
+    merged = graded.Evaluator(metrics="P,R", k=1).merge(evaluator)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state"), merged):
         copy.update(np.eye(3, 9), np.eye(3, 9))
         assert (copy.result().counts.n_instances, copy.result()["P@1"]) == (5, 0.8)
@@ -231,52 +232,17 @@ def test_no_rows_and_rows_without_labels_are_lists_too():
     assert (evaluator.result()["R@1"], evaluator.result().counts.n_predictions) == (1.5 / 10, 32)
 
 
-def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_that_helps():
-    logits = np.arange(40.0).reshape(2, 20)
-    pair, hint = (np.array([[18, 3]]), np.array([[0.9, 0.1]])), r"read as a dense matrix \(hint: pass sets if"
-    with pytest.raises(DataError, match=f"^y_score has 20 columns, but y_true has 1 label; lists .* {hint}"):
-        xmceval.score([[1], [0]], logits, metrics="P", k=1)
-    assert xmceval.score([[3], [19]], logits, metrics="P", k=1)["P@1"] == 0.5  # of 20 labels they can only be ids
-    ids = np.argsort(-logits, axis=1)[:, :5]
-    for y_true in ([[3], [2, 17]], [{3}, {19}]):
-        evaluator = xmceval.Evaluator(metrics="P", k=1)
-        evaluator.update(y_true, ids)
-        assert evaluator.result()["P@1"] == (y_true[1] == {19}) / 2
-    with pytest.raises(DataError, match=r"ids of labels, best first, or scores of 5 labels\? \(hint: n_labels says"):
-        xmceval.Evaluator(metrics="P", k=1).update([{3}, {2}], ids)
-    evaluator = xmceval.Evaluator(metrics="P", k=1)
-    evaluator.update([{3}], pair)
-    with pytest.raises(
-        DataError, match=r"^y_true: has 2 columns with .*, and the predictions are of ids of labels: are these ids\?"
-    ):
-        evaluator.update([[3, 17]], pair)
-    evaluator = xmceval.Evaluator(metrics="P", k=1, n_labels=20)
-    evaluator.update([[3], [19]], logits)
-    evaluator.update([[18, 17]], pair)
-    assert evaluator.result()["P@1"] == 2 / 3
-
-
-def test_ids_that_were_read_as_grades_and_scores_are_warned_of():
-    exact, found = np.array([[3, 7, 1], [2, 0, 9]]), np.array([[7, 3, 4], [2, 9, 5]])
-    with pytest.warns(xmceval.XmcevalWarning, match="as grades and scores of 3 labels, but look like ids of labels"):
-        xmceval.score(exact, found, metrics="RP", k=3)
-    as_told = xmceval.score([set(row) for row in exact], found, metrics="RP", k=3, n_labels=10)
-    assert (as_told["RP@3"], as_told.warnings) == (2 / 3, ())
-    for y_true, y_score in ((exact > 2, found), (exact, found / 2), (np.minimum(exact, 2), found), (exact, found // 4)):
-        assert not xmceval.score(y_true, y_score, metrics="RP", k=3).warnings
-
-
 def test_inputs_are_not_written_to_and_paths_are_refused():
     truth, scores = make(12, 9)
     copies = truth.copy(), scores.copy()
-    xmceval.Evaluator(metrics="P,LRAP", k=1).update(truth, scores)
+    graded.Evaluator(metrics="P,LRAP", k=1).update(truth, scores)
     assert all((one != two).nnz == 0 for one, two in zip(copies, (truth, scores), strict=True))
     with pytest.raises(UsageError, match="y_true is a path; an Evaluator takes matrices"):
-        xmceval.Evaluator(metrics="P", k=1).update("truth.txt", scores)
+        graded.Evaluator(metrics="P", k=1).update("truth.txt", scores)
 
 
 def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
-    evaluator = xmceval.Evaluator(metrics=SOME, k=3, **TRAINING)
+    evaluator = graded.Evaluator(metrics=SOME, k=3, **TRAINING)
     sizes = []
     for _ in range(2):
         for _ in range(40):
@@ -286,7 +252,7 @@ def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
 
 
 def test_an_evaluator_says_what_it_is_of():
-    assert repr(xmceval.Evaluator(metrics="P,R", k=1)) == "<Evaluator of P@1, R@1: 0 rows>"
+    assert repr(graded.Evaluator(metrics="P,R", k=1)) == "<Evaluator of P@1, R@1: 0 rows>"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
@@ -294,8 +260,8 @@ def test_an_evaluator_says_what_it_is_of():
 def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype, metrics):
     rng, options = np.random.default_rng(14), {"metrics": metrics, "k": [1, 3]}
     case = (rng.random((20, 9)) < 0.3).astype(float), rng.integers(0, 6, (20, 9)).astype(dtype)
-    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 7, 7, 20])
-    assert evaluator.result() == xmceval.score(*case, **options)
+    evaluator = update_all(graded.Evaluator(**options), case, [0, 7, 7, 20])
+    assert evaluator.result() == graded.score(*case, **options)
     before = content(evaluator)
     with pytest.raises(DataError, match="batch 4, y_score row 2: the score value of label 1 is NaN"):
         evaluator.update(np.eye(3, 9), np.where(np.arange(27).reshape(3, 9) == 19, np.nan, 1.0))
@@ -303,10 +269,10 @@ def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype
 
 
 def test_a_threshold_is_refused_beside_scores_that_float64_would_round():
-    evaluator = xmceval.Evaluator(metrics="precision_score", threshold=0.5)
+    evaluator = graded.Evaluator(metrics="precision_score", threshold=0.5)
     wide = np.array([[2**60 + 1, 0]])
     with pytest.raises(xmceval.DataError, match=r"^y_score: has values that float64 would round \(int64\)"):
         evaluator.update(np.array([[1, 0]]), wide)
-    same = xmceval.Evaluator(metrics="P", k=1)
+    same = graded.Evaluator(metrics="P", k=1)
     same.update(np.array([[1, 0]]), wide)
     assert same.result()["P@1"] == 1

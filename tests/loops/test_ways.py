@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from support import graded
 from support.executors import PicklingExecutor
 from support.measures import named, names_of
 from support.pieces import read_in_pieces
@@ -47,11 +48,11 @@ class Problem:
             start, stop, _ = part.indices(self.rows[0].shape[0])
             inside = (self.pairs[:, 0] >= start) & (self.pairs[:, 0] < stop)
             options["filter"] = self.pairs[inside] - [start, 0]
-        return xmceval.score(*rows, **self.options, **options)
+        return graded.score(*rows, **self.options, **options)
 
     def evaluator(self, ends=()):
         """Return an Evaluator that has seen the batches between these ends."""
-        evaluator = xmceval.Evaluator(
+        evaluator = graded.Evaluator(
             **self.options, filter=self.pairs, max_weight=None if self.weights is None else MOST
         )
         for part in parts_of(ends):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive, table
+from support import graded
 from support.measures import named, options_of
 from support.pieces import read_in_pieces
 from support.strategies import random_case, random_weights, subsets, to_csr, weighted_cases
@@ -64,7 +65,7 @@ def check(names, truth, scores, counts, options):
     """Compare scores with the judge's."""
     threshold = -np.inf if options["threshold"] is None else options["threshold"]
     matrices = (to_csr(rows, len(counts), np.float64) for rows in (truth, scores))
-    result = xmceval.score(*matrices, metrics=names, counts=counts, n_train=N_TRAIN, **options)
+    result = graded.score(*matrices, metrics=names, counts=counts, n_train=N_TRAIN, **options)
     inverse = naive.inverse_propensities(counts, N_TRAIN, 0.55, 1.5)
     rules = {key: options[key] for key in ("empty_rows", "unscored")}
     rules = table.Rules(len(counts), inverse, options["sample_weight"], threshold=threshold, train=counts, **rules)
@@ -123,7 +124,7 @@ def test_without_a_cutoff_it_is_1_3_and_5_or_of_the_whole_list(name):
     truth, scores, case = case_for(name, 4)
     matrices = to_csr(truth, case.n_labels), to_csr(scores, case.n_labels)
     plain, cut = (
-        xmceval.score(*matrices, metrics=asked, inverse_propensities=case.inverse)
+        graded.score(*matrices, metrics=asked, inverse_propensities=case.inverse)
         for asked in (name, f"{name}@{'all' if is_whole else '1,3,5'}")
     )
     assert dict(plain) == dict(cut)
@@ -141,11 +142,11 @@ def test_without_a_number_of_labels_it_is_refused_or_that_of_the_labels_in_the_f
         options["inverse_propensities"] = case.inverse
     if name in table.ASKING_FOR_LABELS:
         with pytest.raises(xmceval.DataError, match="no input declares the number of labels"):
-            xmceval.score("truth.txt", "scores.txt", **options)
+            graded.score("truth.txt", "scores.txt", **options)
     else:
         rules = table.Rules(case.n_labels, case.inverse, threshold=THRESHOLD)
         right = table.evaluate(options["metrics"], truth, scores, rules)
-        assert [*xmceval.score("truth.txt", "scores.txt", **options).values()] == pytest.approx([right], rel=1e-12)
+        assert [*graded.score("truth.txt", "scores.txt", **options).values()] == pytest.approx([right], rel=1e-12)
 
 
 # What each set of labels is called in definitions.
@@ -162,6 +163,6 @@ SETS = {
 def test_the_definition_names_the_labels_of_a_mean(name):
     assert set(SETS) == set(METRICS[name].options["over"])
     names = [f"{name}(over={over})@5" for over in SETS]
-    result = xmceval.score(np.eye(9), np.eye(9), metrics=names, train=np.eye(9))
+    result = graded.score(np.eye(9), np.eye(9), metrics=names, train=np.eye(9))
     for figure, text in zip(result.figures, SETS.values(), strict=True):
         assert f"; {text}; k = 5" in figure.measure.definition

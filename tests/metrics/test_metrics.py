@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 from judge import naive
-from support import measures
+from support import graded, measures
 from support.intervals import check_interval, judged_interval
 from support.judged import check_judged
 from support.measures import ALIASES, HEADS, parse
 from support.strategies import Case, cases, to_csr
 
-import xmceval
 from xmceval import METRICS
 
 
@@ -128,7 +127,7 @@ def test_edge_rows_together_are_the_judges():
 
 def test_stored_zeros_of_the_truth_are_no_labels_and_are_counted():
     truth = to_csr([{0: 0.0, 1: 1.0}, {2: 0.0}], 3)
-    result = xmceval.score(truth, np.array([[3, 2, 1], [1, 2, 3]]), k=1, metrics=["P", "R"])
+    result = graded.score(truth, np.array([[3, 2, 1], [1, 2, 3]]), k=1, metrics=["P", "R"])
     assert dict(result) == {"P@1": 0.0, "R@1": 0.0}
     assert (result.counts.explicit_zeros, result.counts.n_true, result.counts.empty_rows) == (2, 1, 1)
     assert any("2 stored zeros" in warning for warning in result.warnings)

@@ -46,8 +46,8 @@ def test_rows_in_order_are_not_checked_again(tmp_path, checked, values):
         (b"2:1 8:1", b"2:1 8:1 2:1", "label 2 appears twice in this row"),
         (b"8:1", b"9:1", "label 9 is outside 0..8"),
         (b"8:1", b"8:nan", "the truth value of label 8 is NaN"),
-        (b"8:1", b"8:0.5", "the truth value of label 8 is 0.5, a fraction"),
-        (b"8:1", b"8:-1", "the truth value of label 8 is -1, negative"),
+        (b"8:1", b"8:0.5", "the truth value of label 8 is 0.5; expected 0 or 1"),
+        (b"8:1", b"8:-1", "the truth value of label 8 is -1; expected 0 or 1"),
         (b"8:1", b"8:1e13", "the truth value of label 8 is 1e\\+13"),
     ],
 )
@@ -86,7 +86,8 @@ def test_labels_and_grades_are_the_same_noticed_or_looked_for(tmp_path, value):
     """Without a header the number of labels comes from the largest one."""
     truth, scores = (text.partition(b"\n")[2] for text in (TRUTH.replace(b":1", value), SCORES))
     noticed, looked_for = (
-        score(tmp_path, truth + end, scores + end, metrics=["P", "nDCG", "macroP"]) for end in (b"", b"# end\n")
+        score(tmp_path, truth + end, scores + end, metrics=["P", "nDCG", "macroP"], grades=True)
+        for end in (b"", b"# end\n")
     )
     assert noticed == looked_for
     assert noticed.notes == looked_for.notes

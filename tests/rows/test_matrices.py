@@ -305,10 +305,10 @@ def test_lists_of_one_length_are_labels_where_the_width_is_another(scores):
     labels = [[i % N_LABELS, (i + 4) % N_LABELS] for i in range(N_ROWS)]
     matrix = np.zeros((N_ROWS, N_LABELS), dtype=int)
     matrix[np.arange(N_ROWS)[:, None], labels] = 1
-    assert estimates(labels, scores, n_labels=N_LABELS) == estimates(matrix, scores)
+    assert estimates(labels, scores, n_labels=N_LABELS, grades=False) == estimates(matrix, scores)
     assert estimates(matrix.tolist(), scores, n_labels=N_LABELS) == estimates(matrix, scores)
     padded = [[*row, -1, -1][: 2 + i % 3] for i, row in enumerate(labels)]
-    assert estimates(padded, scores) == estimates(matrix, scores)
+    assert estimates(padded, scores, grades=False) == estimates(matrix, scores)
 
 
 def test_no_labels_at_all_are_lists_too(scores):
@@ -338,14 +338,8 @@ def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
 def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
     truth = sp.csr_matrix([[1, 0, 0], [0, 1, 0]])
     assert score_graded(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
-    with pytest.raises(DataError, match="y_score has 2 columns, but y_true has 3 labels"):
+    with pytest.raises(DataError, match="y_score row 0: label 0 appears twice in this row"):
         score_graded(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
-
-
-def test_integers_that_cannot_be_labels_are_scores_of_another_width(truth):
-    for wrong in (np.ones((N_ROWS, 5), dtype=int), np.full((N_ROWS, 5), 40) + np.arange(5)):
-        with pytest.raises(DataError, match="y_score has 5 columns, but y_true has 9 labels"):
-            estimates(truth, wrong)
 
 
 def test_arrays_of_jax_give_the_same_bits(truth, scores):
@@ -377,10 +371,6 @@ def test_no_rows_give_no_interval_and_no_labels_no_cutoff(make):
     assert np.isnan(result.interval("P@1")).all()
     with pytest.raises(DataError, match="k = 1 is above the number of labels: y_true has 0"):
         score_graded(make((3, 0)), make((3, 0)), metrics="P", k=1)
-
-
-def test_one_cell_is_a_matrix():
-    assert xmceval.precision_at_k([[1]], [[0.5]], k=1) == 1.0
 
 
 # What is wrong
@@ -419,7 +409,7 @@ BOTH = {  # of truth, and of scores
 }  # fmt: skip
 TRUTH = {
     "a fraction": (lambda y: with_(y, 7, 2, 0.5), " row 7: ", "is 0.5, a fraction", "truth and predictions swapped?"),
-    "a negative value": (lambda y: with_(y, 7, 2, -1), " row 7: ", "is -1, negative", "expected 0, 1 or a whole grade"),
+    "a negative value": (lambda y: with_(y, 7, 2, -1), " row 7: ", "is -1, negative", "expected 0 or a whole grade"),
     "a huge grade": (lambda y: with_(y, 7, 2, 2.0**41), " row 7: ", "label 2 is 2.19902e+12", "above 2^40 are refused"),
     "infinity": (lambda y: with_(y, 7, 2, np.inf), " row 7: ", "label 2 is inf", "above 2^40 are refused"),
     "lists of fractions": (lambda _: [[0.5, 1], [1], *[[0]] * 10], ": expected a matrix, or lists of labels", "of float64"),

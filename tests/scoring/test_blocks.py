@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support import graded
 from support.pieces import read_in_pieces
 
-import xmceval
 from xmceval import DataError
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AUC", "AP", "macroF1", "microR", "f1_score", "f1_score(average=macro)"]
@@ -29,12 +29,12 @@ def case(rng):
 @pytest.mark.parametrize("empty_rows", ["zero", "drop"])
 def test_runs_of_rows_of_any_length_give_the_same_bits(monkeypatch, case, empty_rows, options):
     options = {"metrics": METRICS, "empty_rows": empty_rows, **options}
-    whole = xmceval.score(**case, **options)
+    whole = graded.score(**case, **options)
     for numbers in (1, 3000):
         read_in_pieces(monkeypatch, numbers=numbers)
-        assert xmceval.score(**case, **options) == whole
+        assert graded.score(**case, **options) == whole
     read_in_pieces(monkeypatch, block=7)
-    assert xmceval.score(**case, **options) == whole
+    assert graded.score(**case, **options) == whole
 
 
 def test_a_fault_names_its_row_in_any_run(monkeypatch, case):
@@ -42,7 +42,7 @@ def test_a_fault_names_its_row_in_any_run(monkeypatch, case):
     row = int(np.flatnonzero((np.diff(case["y_true"].indptr) > 0) & (case["sample_weight"] > 0))[-1])
     case["y_true"].data[case["y_true"].indptr[row]] = 9
     with pytest.raises(DataError, match=rf"y_true row {row}: a grade is above the greatest of ERR"):
-        xmceval.score(**case, metrics="ERR(max=4)@5")
+        graded.score(**case, metrics="ERR(max=4)@5")
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_memory_does_not_grow_with_rows_that_have_few_entries(n_rows, options):
     if not options:
         rows = sp.csr_array((n_rows, 1000))  # all empty
     options = {**options, "counts": np.arange(1000), "n_train": 1000, "threads": 1}
-    xmceval.score(rows[:10], rows[:10], **options)
+    graded.score(rows[:10], rows[:10], **options)
     tracemalloc.start()
-    xmceval.score(rows, rows, **options)
+    graded.score(rows, rows, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 25e6

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 from numba import config
 from scipy import sparse as sp, stats
+from support import graded
 
-import xmceval
 from xmceval import DataError
 from xmceval.kernels.metrics.sums import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import SLOTS
@@ -337,7 +337,7 @@ def test_grades_too_many_and_too_large_to_square_are_refused_with_their_place():
     truth = sp.csr_array((np.full(n, 2.0**40), np.arange(n), [0, 0, n]), shape=(2, n))
     scores = sp.csr_array((np.arange(n), np.arange(n), [0, 0, n]), shape=(2, n))
     with pytest.raises(DataError, match=r"y_true row 1: a sum of squares .* weights or grades too large"):
-        xmceval.score(truth, scores, metrics="DCG(discount=none)@all")
+        graded.score(truth, scores, metrics="DCG(discount=none)@all")
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -8,13 +8,12 @@ from hypothesis import assume, given, strategies as st
 from judge import naive
 from numba import config
 from scipy.sparse import csr_matrix
-from support import measures
+from support import graded, measures
 from support.judged import check_judged
 from support.measures import names_of
 from support.pieces import read_in_pieces
 from support.strategies import Case, cases, few, shuffled
 
-import xmceval
 from xmceval import METRICS
 
 SLACK = 1e-12
@@ -204,13 +203,13 @@ def test_blocks_and_threads_give_the_same_bits_for_every_metric(made, rng, monke
     options = {"metrics": [*NAMES, *OTHERS], "inverse_propensities": inverse, "sample_weight": weights}
     options |= {"threshold": 0.3, "empty_rows": empty_rows}
     stored = csr_matrix((truth.data * (rng.random(truth.nnz) < 0.7), truth.indices, truth.indptr), truth.shape)
-    whole = xmceval.score(stored, scores, threads=1, **options)
+    whole = graded.score(stored, scores, threads=1, **options)
     nonzero = stored.copy()
     nonzero.eliminate_zeros()
     check_judged(whole, nonzero, scores, inverse, weights, empty_rows, least=30)
     for entries, threads in ((1, 3), (300, 1), (1000, 3), (1733, 2), (1 << 30, 3)):
         read_in_pieces(monkeypatch, entries=entries)
-        result = xmceval.score(stored, scores, threads=threads, **options)
+        result = graded.score(stored, scores, threads=threads, **options)
         assert (result.estimates, result.counts, result.notes) == (whole.estimates, whole.counts, whole.notes)
 
 
@@ -218,8 +217,8 @@ def test_blocks_and_threads_give_the_same_bits_for_every_metric(made, rng, monke
 def test_the_order_of_labels_in_a_row_has_no_effect(made, rng, empty_rows):
     truth, scores, inverse = made
     options = {"inverse_propensities": inverse, "threshold": 0.3, "empty_rows": empty_rows, "threads": 1}
-    whole = xmceval.score(truth, scores, metrics=[*NAMES, *OTHERS], **options)
-    again = xmceval.score(shuffled(rng, truth), shuffled(rng, scores), metrics=[*NAMES, *OTHERS], **options)
+    whole = graded.score(truth, scores, metrics=[*NAMES, *OTHERS], **options)
+    again = graded.score(shuffled(rng, truth), shuffled(rng, scores), metrics=[*NAMES, *OTHERS], **options)
     assert again.estimates == whole.estimates
 
 

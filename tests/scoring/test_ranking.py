@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_rows
 from scipy.sparse import csr_matrix
-from support import measures
+from support import graded, measures
 from support.judged import check_judged
 from support.strategies import Case, cases, shuffled, to_csr, to_rows
 from support.wholerows import OPTIONS, name_of
 
-import xmceval
 from xmceval import DataError, UsageError
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
@@ -41,7 +40,7 @@ def mismatches(truth, scores, dense, **options):
         "coverage_error": metrics.coverage_error,
         "ranking_loss": metrics.label_ranking_loss,
     }
-    result = xmceval.score(truth, scores, metrics=SKLEARN, rows=True, **options)
+    result = graded.score(truth, scores, metrics=SKLEARN, rows=True, **options)
     for row, (y, s) in enumerate(zip(truth, dense, strict=True)):
         expected = {name: function(y[None], s[None]) for name, function in functions.items()}
         if y.any() and not y.all():
@@ -71,7 +70,7 @@ def test_means_are_scikit_learns(rng):
     dense, two = sparse.toarray(), truth.any(axis=1) & ~truth.all(axis=1)
     weights = rng.integers(0, 4, truth.shape[0]) * 0.7
     for weight in (None, weights):
-        result = xmceval.score(truth, sparse, metrics=SKLEARN, unscored="zero", sample_weight=weight)
+        result = graded.score(truth, sparse, metrics=SKLEARN, unscored="zero", sample_weight=weight)
         at = {"sample_weight": weight}
         assert result["LRAP"] == pytest.approx(metrics.label_ranking_average_precision_score(truth, dense, **at))
         assert result["coverage_error"] == pytest.approx(metrics.coverage_error(truth, dense, **at))
@@ -84,12 +83,12 @@ def test_full_lists_are_scikit_learns_where_nothing_ties(rng):
     metrics = pytest.importorskip("sklearn.metrics")
     grades = rng.integers(0, 4, (300, 15)) * (rng.random((300, 15)) < 0.4)
     scores = rng.normal(size=(300, 15))
-    result = xmceval.score(grades, scores, metrics=["nDCG@all", "DCG@all", "AP@all"])
+    result = graded.score(grades, scores, metrics=["nDCG@all", "DCG@all", "AP@all"])
     assert result["nDCG@all"] == pytest.approx(metrics.ndcg_score(grades, scores), rel=1e-12)
     assert result["DCG@all"] == pytest.approx(metrics.dcg_score(grades, scores), rel=1e-12)
     kept = grades.any(axis=1)
     expected = metrics.average_precision_score(grades[kept] > 0, scores[kept], average="samples")
-    dropped = xmceval.score(grades, scores, metrics="AP@all", empty_rows="drop")
+    dropped = graded.score(grades, scores, metrics="AP@all", empty_rows="drop")
     assert dropped["AP@all"] == pytest.approx(expected, rel=1e-12)
 
 
@@ -106,7 +105,7 @@ def test_tie_bounds_along_the_list_are_the_judges(case, data):
     k = data.draw(st.integers(1, case.n_labels))
     names = {name_of(name, k): name for name in ALONG}
     truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
-    result = xmceval.score(truth, scores, metrics=list(names))
+    result = graded.score(truth, scores, metrics=list(names))
     for shown, name in names.items():
         bounds = []
         for y, s in zip(case.truth, case.scores, strict=True):
@@ -150,14 +149,14 @@ def test_a_label_is_true_from_the_grade_rel_on(case, rel):
     ],
 )
 def test_worked_examples(truth, scores, expected):
-    result = xmceval.score(np.atleast_2d(truth), np.atleast_2d(scores), metrics=list(expected))
+    result = graded.score(np.atleast_2d(truth), np.atleast_2d(scores), metrics=list(expected))
     assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-14)
 
 
 def test_gauc_weighs_rows_by_their_candidates():
     truth = csr_matrix([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]])
     scores = csr_matrix([[2.0, 1.0, 0, 0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 0, 0]])
-    result = xmceval.score(truth, scores, metrics="GAUC")
+    result = graded.score(truth, scores, metrics="GAUC")
     assert result["GAUC"] == pytest.approx((2 * 1 + 4 * 0) / 6)
     assert result.counts.left_out == {"GAUC": 1}
     assert any(
@@ -167,16 +166,16 @@ def test_gauc_weighs_rows_by_their_candidates():
 
 
 def test_average_precision_of_hits_has_no_tie_bounds():
-    result = xmceval.score(np.array([[1, 0, 1, 0, 1, 1]]), np.ones((1, 6)), metrics="AP(norm=hits)@3")
+    result = graded.score(np.array([[1, 0, 1, 0, 1, 1]]), np.ones((1, 6)), metrics="AP(norm=hits)@3")
     assert np.isnan(result.tie_bounds("AP(norm=hits)@3")).all()
     with pytest.raises(UsageError, match=r"ties=expected .* not available for AP\(norm=hits\)@3"):
-        xmceval.score(np.eye(3), np.eye(3), metrics="AP(norm=hits)@3", ties="expected")
+        graded.score(np.eye(3), np.eye(3), metrics="AP(norm=hits)@3", ties="expected")
 
 
 def test_rbp_and_err_of_whole_lists_go_on_below_every_cutoff():
     truth, scores = np.zeros((1, 300)), np.arange(300, 0, -1)[None].astype(float)
     truth[0, [0, 299]] = 1
-    result = xmceval.score(truth, scores, metrics=["RBP@all", "ERR@all"])
+    result = graded.score(truth, scores, metrics=["RBP@all", "ERR@all"])
     assert [*result.values()] == pytest.approx([0.2 * (1 + 0.8**299), 0.5 + 0.25 / 300], rel=1e-15)
 
 
@@ -189,7 +188,7 @@ EVERY = ["P", "PSP", "nDCG@3,all", "LRAP", "coverage_error", "AUC", "GAUC", "mic
 def test_the_unit_of_weights_is_irrelevant_to_the_bit(rng):
     truth, sparse, _ = random_rows(rng, 50, 9, rng.normal(size=50))
     weights = rng.random(50)
-    results = [xmceval.score(truth, sparse, metrics=EVERY[2:], sample_weight=weights * unit) for unit in (1, 2.0**-90)]
+    results = [graded.score(truth, sparse, metrics=EVERY[2:], sample_weight=weights * unit) for unit in (1, 2.0**-90)]
     assert results[0].estimates == results[1].estimates
     check_judged(results[0], to_rows(truth), sparse, weights=weights, least=6)
 
@@ -197,7 +196,7 @@ def test_the_unit_of_weights_is_irrelevant_to_the_bit(rng):
 def test_equal_weights_leave_intervals_alone(rng):
     truth, sparse, _ = random_rows(rng, 50, 9, rng.normal(size=50))
     plain, weighted = (
-        xmceval.score(truth, sparse, metrics=EVERY[2:], sample_weight=w) for w in (None, np.full(50, 3.0))
+        graded.score(truth, sparse, metrics=EVERY[2:], sample_weight=w) for w in (None, np.full(50, 3.0))
     )
     check_judged(plain, to_rows(truth), sparse, least=6)
     for name in plain:
@@ -217,24 +216,24 @@ def test_equal_weights_leave_intervals_alone(rng):
 )
 def test_wrong_weights_are_refused(weights, said):
     with pytest.raises(DataError, match=said):
-        xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=weights)
+        graded.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=weights)
 
 
 def test_wrong_weights_of_files_are_refused():
     Path("weights.txt").write_text("1\n-2\n0\n")
     with pytest.raises(DataError, match=r"weights\.txt:2: the weight of row 1 is -2"):
-        xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight="weights.txt")
+        graded.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight="weights.txt")
     Path("truth.txt").write_text("0:1\n1:1\n2:1\n")
     for n, said in ((2, "2 sample weights"), (4, "4 sample weights for 3 rows")):
         with pytest.raises(DataError, match=said):
-            xmceval.score("truth.txt", np.eye(3), k=1, metrics="P", sample_weight=np.ones(n))
+            graded.score("truth.txt", np.eye(3), k=1, metrics="P", sample_weight=np.ones(n))
 
 
 def test_long_rows_are_scikit_learns(rng):
     metrics = pytest.importorskip("sklearn.metrics")
     truth = rng.random((3, 20_000)) < 0.3
     scores = np.round(rng.normal(size=(3, 20_000)), 2)
-    result = xmceval.score(truth, scores, metrics=SKLEARN)
+    result = graded.score(truth, scores, metrics=SKLEARN)
     assert result["LRAP"] == pytest.approx(metrics.label_ranking_average_precision_score(truth, scores), rel=1e-12)
     assert result["ranking_loss"] == pytest.approx(metrics.label_ranking_loss(truth, scores), rel=1e-12)
     assert result["AUC"] == pytest.approx(metrics.roc_auc_score(truth, scores, average="samples"), rel=1e-12)
@@ -242,26 +241,26 @@ def test_long_rows_are_scikit_learns(rng):
 
 def test_a_grade_above_the_scale_is_refused():
     with pytest.raises(DataError, match=r"y_true row 1: a grade is above the greatest of ERR.*ERR\(max=4\)@5"):
-        xmceval.score(np.array([[1, 0], [3, 1]]), np.ones((2, 2)), metrics="ERR@1", sample_weight=[0, 1])
+        graded.score(np.array([[1, 0], [3, 1]]), np.ones((2, 2)), metrics="ERR@1", sample_weight=[0, 1])
 
 
 def test_the_share_of_true_labels_without_a_score_is_told():
-    result = xmceval.score(csr_matrix([[1, 1, 1, 1]]), csr_matrix([[2.0, 0, 0, 0]]), metrics=["LRAP", "P@1"])
+    result = graded.score(csr_matrix([[1, 1, 1, 1]]), csr_matrix([[2.0, 0, 0, 0]]), metrics=["LRAP", "P@1"])
     assert result.counts.unscored_true == 3
     assert any(line.startswith("75.0% of the true labels have no score: for LRAP") for line in result.warnings)
-    assert xmceval.score(csr_matrix([[1, 1]]), csr_matrix([[2.0, 0]]), metrics="P@1").counts.unscored_true is None
+    assert graded.score(csr_matrix([[1, 1]]), csr_matrix([[2.0, 0]]), metrics="P@1").counts.unscored_true is None
 
 
 def test_the_share_is_that_of_the_labels_of_the_grade():
     truth = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [0, 0, 2, 1], [2, 1, 0, 0]])
     scores = csr_matrix([[0.5, 0, 0, 0], [0, 0, 0.4, 0], [0, 0, 0, 0.3], [0, 0.1, 0, 0]])
-    lines = xmceval.score(truth, scores, metrics=["AUC(rel=2)", "AUC"]).warnings
+    lines = graded.score(truth, scores, metrics=["AUC(rel=2)", "AUC"]).warnings
     assert any(line.startswith("66.7% of the labels of grade 2 or above have no score: for AUC(r") for line in lines)
     assert any(line.startswith("62.5% of the true labels have no score: for AUC they are") for line in lines)
 
 
 def test_the_auc_of_nothing_is_marked_as_undefined():
-    result = xmceval.score(np.zeros((3, 4)), np.ones((3, 4)), metrics=["AUC", "LRAP"])
+    result = graded.score(np.zeros((3, 4)), np.ones((3, 4)), metrics=["AUC", "LRAP"])
     assert (result["AUC"], result.estimates["AUC"].undefined) == (0.0, True)
     metrics = json.loads(result._render("json"))["systems"][0]["metrics"]
     assert (metrics["AUC"]["undefined"], metrics["LRAP"]["undefined"]) == (True, False)
@@ -293,10 +292,10 @@ def test_values_of_rows_with_many_hits_are_the_judges_in_any_order_of_labels(rng
     truth, predicted = rows_of(rng, scores)
     names = [name_of(name, 5) for name in naive_rows.METRICS]
     y_true, y_score = to_csr(truth, WIDE), to_csr(predicted, WIDE, np.float64)
-    result = xmceval.score(y_true, y_score, metrics=names, unscored=unscored)
+    result = graded.score(y_true, y_score, metrics=names, unscored=unscored)
     check_judged(result, truth, predicted, unscored=unscored, least=len(names))
     for name in names:
-        assert xmceval.score(y_true, y_score, metrics=name, unscored=unscored).estimates[name] == result.estimates[name]
+        assert graded.score(y_true, y_score, metrics=name, unscored=unscored).estimates[name] == result.estimates[name]
     for _ in range(3):
-        again = xmceval.score(y_true, shuffled(rng, y_score), metrics=names, unscored=unscored)
+        again = graded.score(y_true, shuffled(rng, y_score), metrics=names, unscored=unscored)
         assert again.estimates == result.estimates

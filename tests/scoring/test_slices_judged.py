@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_slices
-from support import measures
+from support import graded, measures
 from support.intervals import check_interval, judged_interval
 from support.measures import HEADS, parse
 from support.strategies import few, random_case, random_weights, to_csr, weighted_cases
 
-import xmceval
 from xmceval import METRICS
 
 OVER = METRICS["macroP"].options["over"]
@@ -34,7 +33,7 @@ WITH_REL = [name for name in naive.METRICS if "rel" in METRICS[name].numbers and
 def score(case, counts, metrics, spec, k, **options):
     truth, scores = (to_csr(rows, case.n_labels, np.float64) for rows in (case.truth, case.scores))
     given_ = {"counts": np.array(counts), "n_train": 9, "by_frequency": spec, "k": k, "metrics": metrics}
-    return xmceval.score(truth, scores, **given_, **options)
+    return graded.score(truth, scores, **given_, **options)
 
 
 def check_slices(problem, spec, bins, n_bins, k, rels=()):
@@ -229,5 +228,5 @@ def test_ceilings_by_hand():
     names = ["P", "R", "Hit", "Abandonment", "microR"]
     expected = {"zero": [3 / 6, (1 + 2 / 3) / 3, 2 / 3, 1 / 3, 3 / 4], "drop": [3 / 4, (1 + 2 / 3) / 2, 1, 0, 3 / 4]}
     for empty_rows, ceilings in expected.items():
-        result = xmceval.score(y_true, y_score, k=2, metrics=names, ceiling=True, empty_rows=empty_rows)
+        result = graded.score(y_true, y_score, k=2, metrics=names, ceiling=True, empty_rows=empty_rows)
         assert [each.ceiling for each in result.estimates.values()] == pytest.approx(ceilings)

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive
 from scipy.sparse import csr_matrix
-from support import measures
+from support import graded, measures
 from support.judged import check_judged
 from support.measures import HEADS
 from support.pieces import read_in_pieces
 from support.realdata import TIED as WITH_TIES, files_of
 from support.strategies import Case, cases, random_case, shuffled, to_csr, to_rows
 
-import xmceval
 from xmceval import UsageError
 
 CUTS = (1, 2, 3)
@@ -116,16 +115,16 @@ def test_rows_stored_in_any_order_tie_as_sorted_ones(rng, ties):
     case = random_case(13)
     truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
     options = {"k": [1, 3, 5], "metrics": tuple(HEADS), "inverse_propensities": case.inverse, "ties": ties}
-    stored = xmceval.score(shuffled(rng, truth), shuffled(rng, scores), **options)
-    assert stored.estimates == xmceval.score(truth, scores, **options).estimates
+    stored = graded.score(shuffled(rng, truth), shuffled(rng, scores), **options)
+    assert stored.estimates == graded.score(truth, scores, **options).estimates
 
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     y_true = rng.random((50, 20)) < 0.2
     y_score = rng.permuted(np.arange(1.0, 21) * np.ones((50, 1)), axis=1)
-    result = xmceval.score(y_true, y_score, ties=ties)
-    assert dict(result) == dict(xmceval.score(y_true, y_score))
+    result = graded.score(y_true, y_score, ties=ties)
+    assert dict(result) == dict(graded.score(y_true, y_score))
     inverse = naive.inverse_propensities(naive.label_counts(to_rows(y_true), 20), 50, 0.55, 1.5)
     check_judged(result, to_rows(y_true), [dict(enumerate(row)) for row in y_score.tolist()], inverse, least=12)
 
@@ -135,7 +134,7 @@ def test_real_predictions_have_the_recorded_bounds_and_means(realdata, folder, s
     recorded = json.loads((realdata / folder / "expected_tie_bounds.json").read_text())[system]
     paths = [realdata / folder / name for name in files_of(folder, system)]
     of = {
-        ties: xmceval.score(*paths, k=(1, 3, 5, 10), metrics=["P", "R"], ties=ties)
+        ties: graded.score(*paths, k=(1, 3, 5, 10), metrics=["P", "R"], ties=ties)
         for ties in ("worst", "expected", "best")
     }
     for cut, values in recorded.items():
@@ -151,12 +150,12 @@ TIED = np.array([[0, 1, 0, 1]] * 3), np.ones((3, 4))
 @pytest.mark.parametrize("metric", ["AP@all", "RR@all", "nDCG@all", "R@n", "ERR@2", "AUC@2", "macroP@2", "coverage@2"])
 def test_a_mean_over_orders_that_is_not_to_be_had_is_refused(metric):
     with pytest.raises(UsageError, match=f"ties=expected .* is not available for {metric}"):
-        xmceval.score(*TIED, ties="expected", metrics=metric)
+        graded.score(*TIED, ties="expected", metrics=metric)
 
 
 def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
     names = ["AP@all", "RR@all", "R@n", "microR@n", "ERR@2"]
-    plain, best, worst = (xmceval.score(*TIED, metrics=names, ties=ties) for ties in ("label", "best", "worst"))
+    plain, best, worst = (graded.score(*TIED, metrics=names, ties=ties) for ties in ("label", "best", "worst"))
     by_hand = {"AP@all": (5 / 12, 1), "RR@all": (1 / 3, 1), "R@n": (0, 1), "microR@n": (0, 1), "ERR@2": (0, 5 / 8)}
     for name in names:  # two of four tied labels are true
         assert (worst[name], best[name]) == pytest.approx(by_hand[name])
@@ -165,14 +164,14 @@ def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
 
 def test_a_row_without_ties_has_no_bounds_of_the_rows_before_it(monkeypatch):
     read_in_pieces(monkeypatch, entries=1)
-    found = xmceval.score(csr_matrix([[1, 0], [1, 0]]), csr_matrix([[0.5, 0.5], [0.9, 0.1]]), metrics="AP", threads=1)
+    found = graded.score(csr_matrix([[1, 0], [1, 0]]), csr_matrix([[0.5, 0.5], [0.9, 0.1]]), metrics="AP", threads=1)
     assert found.tie_bounds("AP") == (0.75, 1.0)
 
 
 def test_what_settles_ties_itself_stands_and_what_has_no_bounds_says_so():
-    best = xmceval.score(*TIED, metrics="LRAP", ties="best")
+    best = graded.score(*TIED, metrics="LRAP", ties="best")
     assert (best["LRAP"], best.tie_bounds("LRAP")) == (0.5, (0.5, 0.5))
-    assert np.isnan(xmceval.score(*TIED, metrics="AUC@2").tie_bounds("AUC@2")).all()
+    assert np.isnan(graded.score(*TIED, metrics="AUC@2").tie_bounds("AUC@2")).all()
 
 
 @pytest.mark.parametrize("n_values", [1, 7, 400])

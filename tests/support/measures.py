@@ -6,9 +6,9 @@ Tests read names of metrics, and know other tools' names of them, by `parse` and
 import itertools
 
 from judge import naive
+from support import graded
 from support.strategies import to_csr
 
-import xmceval
 from xmceval import METRICS
 from xmceval.metrics.names import ALIASES, parse  # noqa: F401 - for tests
 
@@ -61,4 +61,4 @@ HEADS = {
 def score(case, metrics=tuple(HEADS), k=(1, 3), **options):
     """Score a case given as CSR, with its own propensities."""
     truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
-    return xmceval.score(truth, scores, k=k, metrics=metrics, inverse_propensities=case.inverse, **options)
+    return graded.score(truth, scores, k=k, metrics=metrics, inverse_propensities=case.inverse, **options)

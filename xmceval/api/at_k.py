@@ -102,6 +102,7 @@ class AtK(Protocol):
         *,
         k: int = 5,
         sample_weight: ArrayLike | str | Path | None = None,
+        grades: bool = False,
     ) -> float:
         """Return the value at cutoff `k`; other arguments are as in `score`."""
 
@@ -117,19 +118,25 @@ def _make(name: str, metric: str, others: str, value: str, *what: str) -> Any:
     """Make the function that a row of METRICS_AT_K describes."""
 
     def plain(
-        y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
+        y_true: MatrixLike,
+        y_score: MatrixLike,
+        *,
+        k: int = 5,
+        sample_weight: ArrayLike | str | Path | None = None,
+        grades: bool = False,
     ) -> float:
         if sample_weight is None and type(k) is int:
             value = _score_small(y_true, y_score, metric, k)
             if value is not None:
                 return value
-        return scored(y_true, y_score, k=k, sample_weight=sample_weight)
+        return scored(y_true, y_score, k=k, sample_weight=sample_weight, grades=grades)
 
     def scored(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
         return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
 
     function: Any = plain
-    options = "sample_weight : array of float or path, optional\n    One weight per row."
+    options = "sample_weight : array of float or path, optional\n    One weight per row.\n"
+    options += "grades : bool\n    Whether values of `y_true` are grades instead of 0 and 1."
     call = f"{name}(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)"
     example = f">>> {call}" if len(value) < len("0.1234") else f">>> round({call}, 4)"
     if METRICS[metric].needs_propensities:

@@ -19,7 +19,7 @@ from xmceval.files.io.paths import MAX_LINE, is_pair, to_path
 from xmceval.files.io.streams import quote, read_first_bytes, stored_at
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking import queries
-from xmceval.files.ranking.dicts import read_records
+from xmceval.files.ranking.dicts import names_queries, read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
 from xmceval.files.sidecars.values import LARGEST_ID, Names, names_beside_ids
 from xmceval.files.text.foreign import refuse_columns, refuse_decimals, refuse_foreign
@@ -37,8 +37,6 @@ _TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^
 _MULAN = re.compile(rb"<label\s+name\s*=")
 _INTEGER = re.compile(rb"[-+]?\d+")
 _GRADE = re.compile(rb"[-+]?\d+(\.\d*)?")  # fractions are refused later, when they are read
-_BY_QUERY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_BY_LINE = re.compile(rb'\s*\{\s*"query_id"\s*:')
 _FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
 _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
@@ -212,12 +210,9 @@ def _open_qrels(head: Head, request: Request) -> Opened | None:
 
 
 def _open_json_by_query(head: Head, request: Request) -> Opened | None:
-    """Open JSON with queries as keys of one object, or with one query per line."""
-    if _BY_QUERY.match(head.text):
-        place = "keys"
-    elif _BY_LINE.match(head.text) and b'"results"' in head.text:
-        place = "lines"
-    else:
+    """Open JSON with queries as keys of one object, or with a query in each line."""
+    place = names_queries(head.text, head.lines) if head.text.lstrip().startswith(b"{") else None
+    if place is None:
         return None
     from xmceval.files.ranking.runs import open_by_query
 

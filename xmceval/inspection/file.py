@@ -178,12 +178,18 @@ def inspect_file(
         least=least,
         greatest=greatest,
         faults=tuple(faults[:MAX_FAULTS]),
-        warnings=tuple(source.warnings),
+        warnings=(*source.warnings, *_find_grades(source, kind, greatest, has_grades=opened.has_grades)),
         are_ranks=are_ranks,
         format=opened.format.name,
         has_queries=opened.judgments is not None or opened.is_joined,
         **counts,
     )
+
+
+def _find_grades(source: Source, kind: str, greatest: float | None, *, has_grades: bool) -> Iterator[str]:
+    """Yield the warning that values of a truth must be declared to be grades."""
+    if kind == "truth" and (greatest or 0) > 1 and not has_grades:
+        yield f"{source.name} has values up to {greatest:g}: score needs {argument('grades', True)} if these are grades"
 
 
 def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int | None) -> Iterator[str]:

@@ -98,7 +98,7 @@ def inspect_pair(
     warnings += _check_training(truth, training)
     if not (pair.faults or truth.faults or scores.faults):
         try:
-            pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1",), **options))
+            pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1",), grades=True, **options))
         except DataError as error:
             pair = replace(pair, faults=tuple(str(error).split("\n")))
     warnings += [line for line in pair.warnings if line not in scores.warnings]

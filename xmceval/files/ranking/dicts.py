@@ -6,36 +6,39 @@ JSON is ``{query: {document: score}}``, as from ranx, BEIR and MTEB, or lines as
 from __future__ import annotations
 
 import json
+import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, listed
+from xmceval.errors import DataError, describe_type, listed
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.columns import are_known
+from xmceval.files.tables.columns import find_roles
 from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, to_dict
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Float64, Int64
 
 PART_SIZE = 1 << 16  # documents to read at a time
 NUMBERS = (Real, np.bool_)
+_FIRST_KEY = re.compile(rb'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*([\[{])')
 META = "mteb_model_meta"  # a key of JSON next to the subsets of a task
 TOO_LARGE = "a {} is an integer too large for float64"
 
 
 def is_by_query(value: Any) -> bool:
-    """Return whether a value is a dict of dicts."""
-    return is_dict(value) and any(map(is_dict, value.values()))
+    """Return whether a value is a dict of what belongs to a query: documents with values, or in order."""
+    if not is_dict(value) or not value:
+        return False
+    return any(map(is_dict, value.values())) or all(map(_are_documents, value.values()))
 
 
 def is_dict(value: Any) -> bool:
@@ -43,39 +46,153 @@ def is_dict(value: Any) -> bool:
     return isinstance(value, Mapping) and not hasattr(value, "tocsr")
 
 
+def _are_documents(row: Any) -> bool:
+    """Return whether a value is a dict, set or list of documents, or a list of pairs or records of them."""
+    if is_dict(row) or isinstance(row, (set, frozenset)):
+        return True
+    if not isinstance(row, (list, tuple)):
+        return False
+    first = next(iter(row), "")
+    if isinstance(first, Mapping):
+        roles = find_roles(map(str, first))
+        return bool(roles["document"] or roles["label"])
+    return isinstance(first, (str, Integral)) or _is_pair(first)
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) and len(item) == 2 and isinstance(item[0], (str, Integral))
+
+
 def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
-    """Return a dict by query, or a ranx Qrels or Run, as records of a grade or score (`noun`); None for others."""
-    if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
+    """Return what names queries as records of a grade or score (`noun`); None for others.
+
+    This is a dict by query, a ranx Qrels or Run, or a list of records with a query and a document in each, such as
+    named tuples.
+    """
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
         return None
     if hasattr(value, "get_doc_ids_and_scores"):
         return records_of(value.to_dict(), name, noun)
     if is_by_query(value):
-        return replace(records_of(value, name, noun), may_be_frame=True)
-    if not is_dict(value):
+        return records_of(value, name, noun)
+    if is_dict(value):
+        refuse_columns(value, name)
+        raise DataError(
+            f"{name}: is a dict of other values than documents (hint: pass {{query: {{document: {noun}}}}} or {{query: "
+            "[document, ...]}})"
+        )
+    fields = _fields_of(value[0]) if isinstance(value, (list, tuple)) and value else {}
+    roles = find_roles(fields)
+    if not (roles["query"] and roles["document"]):
         return None
-    # In truth a query may have a set of relevant documents instead of grades.
-    if noun == "grade" and value and all(isinstance(documents, (set, frozenset)) for documents in value.values()):
-        return records_of({query: dict.fromkeys(documents, 1) for query, documents in value.items()}, name, noun)
-    sets = " or {query: {document, ...}}" if noun == "grade" else ""
-    raise DataError(f"{name}: is a dict of other values than dicts (hint: pass {{query: {{document: {noun}}}}}{sets})")
+    return records_of(_by_query(value, roles, name, noun), name, noun)
+
+
+def is_record(value: Any) -> bool:
+    """Return whether a value is a dict with names of fields, or a named tuple."""
+    return bool(_fields_of(value))
+
+
+def _fields_of(record: Any) -> Mapping[str, Any]:
+    """Return the fields of a dict or named tuple; none of other values."""
+    if isinstance(record, Mapping):
+        return record if all(isinstance(key, str) for key in record) else {}
+    return record._asdict() if isinstance(record, tuple) and hasattr(record, "_asdict") else {}
+
+
+def _by_query(records: Sequence[Any], roles: Mapping[str, Sequence[str]], name: str, noun: str) -> dict[Any, Any]:
+    """Return the documents of records by query, with their grades or scores."""
+    of_values = roles["score"] or roles["number"] if noun == "score" else roles["grade"] or roles["number"]
+    if not of_values and noun == "score":
+        raise DataError(f"{name}[0]: has no score (hint: name it score)")
+    table: dict[Any, dict[Any, Any]] = {}
+    for number, record in enumerate(records):
+        fields = _fields_of(record)
+        try:
+            query, document = fields[roles["query"][0]], fields[roles["document"][0]]
+            value = fields[of_values[0]] if of_values else 1
+        except KeyError as error:
+            raise DataError(f"{name}[{number}]: lacks {error}, which the first record has") from None
+        documents = table.setdefault(query, {})
+        if document in documents:
+            raise DataError(f"{name}[{number}]: query {query!r} has document {document!r} twice; expected it once")
+        documents[document] = value
+    return table
+
+
+def refuse_columns(table: Mapping[Any, Any], name: str) -> None:
+    """Refuse a dict whose keys are names of columns, not queries."""
+    roles = find_roles(map(str, table), list(map(str, table)))
+    known = [column for role in ("label", "document", "score", "grade") for column in roles[role]]
+    if known:
+        raise DataError(
+            f"{name}: has the columns {', '.join(map(str, list(table)[:6]))}; expected queries as keys (hint: pass "
+            f"pandas.DataFrame({'...' if '.' in name else name}))"
+        )
 
 
 def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None = None) -> QuerySource:
     """Return the records of a dict by query."""
-    for query, row in table.items():
-        if not isinstance(row, Mapping):
-            raise DataError(f"{_place(name, query)}: expected a dict of {noun}s by document, got {type(row).__name__}")
-    from xmceval.files.tables.table import pass_frame  # not loaded for other inputs
-
-    first: Mapping[Any, Any] = next(iter(table.values()), {})
-    if are_known(map(str, table)) and all(row.keys() == first.keys() for row in table.values()):
-        raise DataError(
-            f"{name}: has the columns {', '.join(map(str, table))} by the number of the line; expected {{query: "
-            f"{{document: {noun}}}}} (hint: {pass_frame(frame_code(name, path), path)})"
-        )
+    refuse_columns(table, name)
+    is_ranked = noun == "score" and any(map(_is_ranking, table.values()))
+    table = {query: _with_values(row, _place(name, query), noun) for query, row in table.items()}
     form = FORMATS["json-queries" if path is not None else "run" if noun == "score" else "qrels"]
     facts = (f"{noun}s by query and document",)
-    return QuerySource(name, form, facts, "document", partial(_read_dict, table, name, noun), path=path)
+    read = partial(_read_dict, table, name, noun)
+    return QuerySource(name, form, facts, "document", read, is_ranked=is_ranked, path=path)
+
+
+def _is_ranking(row: Any) -> bool:
+    return isinstance(row, (list, tuple)) and bool(row) and isinstance(row[0], (str, Integral))
+
+
+def _with_values(row: Any, place: str, noun: str) -> Mapping[Any, Any]:
+    """Return the documents of a query with a grade or score of each: those of a list fall from the first on."""
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(row, (set, frozenset)):
+        if noun == "score" and len(row) > 1:
+            raise DataError(f"{place}: is a set, and a ranking has an order (hint: pass a list, the best first)")
+        return dict.fromkeys(row, 1)
+    if not _are_documents(row):
+        raise DataError(f"{place}: expected {{document: {noun}}} or a list of documents, got {describe_type(row)}")
+    pairs: list[tuple[Any, Any]] = [
+        (document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)
+    ]
+    if row and isinstance(row[0], Mapping):
+        roles = find_roles(row[0])
+        of_documents = roles["document"] or roles["label"]
+        of_values = roles["score" if noun == "score" else "grade"] or roles["number"] or roles["score"]
+        if not of_documents or not of_values:
+            raise DataError(f"{place}: has records of {', '.join(row[0])}; expected a document and a {noun} in each")
+        pairs = [(record.get(of_documents[0]), record.get(of_values[0])) for record in row]
+    elif row and _is_pair(row[0]):
+        pairs = [(item[0], item[1]) if _is_pair(item) else (item, None) for item in row]
+    documents = dict(pairs)
+    if len(documents) < len(pairs):
+        twice = next(document for document, _ in pairs if sum(document == other for other, _ in pairs) > 1)
+        raise DataError(f"{place}: document {twice!r} appears twice; expected it once")
+    return documents
+
+
+def names_queries(text: bytes, lines: Sequence[bytes]) -> str | None:
+    """Return where JSON has queries: as ``keys`` of one object, or in ``lines``; None for other JSON."""
+    first = next((line for line in lines if line.strip()), b"")
+    try:
+        row = json.loads(first)
+    except ValueError:  # an object of several lines
+        row = None
+    if isinstance(row, dict):
+        roles = find_roles(row, row)
+        has_query = bool(roles["query"]) and not isinstance(row[roles["query"][0]], (dict, list))
+        if has_query and ("results" in row or roles["document"]):
+            return "lines"
+    key = _FIRST_KEY.match(text)
+    if key is None:
+        return None
+    roles = find_roles([key[1].decode(errors="replace")], [key[1].decode(errors="replace")])
+    is_column = key[1] == b"data" or any(roles[role] for role in ("label", "document", "score", "grade"))
+    return "keys" if key[2] == b"{" or not is_column else None
 
 
 def read_records(path: Path, place: str, noun: str) -> QuerySource:
@@ -110,7 +227,7 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
             )
         (scores,) = predictions.values()
         return records_of(dict(scores) if isinstance(scores, dict) else {"": scores}, str(path), noun, path)
-    return replace(records_of(table, str(path), noun, path), may_be_frame=True)
+    return records_of(table, str(path), noun, path)
 
 
 def _text(path: Path) -> str:
@@ -121,34 +238,52 @@ def _text(path: Path) -> str:
 
 
 def _results(path: Path) -> dict[str, Any]:
-    """Return the scores of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``."""
+    """Return the documents of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``.
+
+    Other lists of documents may have other names, and a line may be a record of one query and document.
+    """
     table: dict[str, Any] = {}
     lines = _text(path).replace("\r\n", "\n").split("\n")  # queries may contain other line separators
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
         try:
             row = json.loads(line, object_pairs_hook=to_dict)
-            pairs = [(str(hit["corpus_id"]), hit["score"]) for hit in row["results"]]
-            query = str(row["query_id"])
+            roles = find_roles(row, row)
+            query = str(row[roles["query"][0]])
         except RepeatedKeyError as error:
             raise DataError(f"{path}:{number}: {error}") from None
-        except (ValueError, TypeError, KeyError, RecursionError):
-            expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
+        except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
             raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}") from None
-        documents = dict(pairs)
-        if query in table or len(documents) < len(pairs):
-            what = f"the query {query[:40]!r}" if query in table else "a document"
-            raise DataError(f"{path}:{number}: {what} appears twice")
-        table[query] = documents
+        documents = row.get("results", row.get((roles["document"] or roles["label"] or ("",))[0]))
+        if isinstance(documents, list):
+            values = row.get((roles["score"] or roles["grade"] or ("",))[0])
+            if isinstance(values, list) and len(values) == len(documents):
+                documents = [list(pair) for pair in zip(documents, values, strict=True)]
+            documents = [_as_text(document) for document in documents]
+            if query in table:
+                raise DataError(f"{path}:{number}: the query {query[:40]!r} appears twice")
+            table[query] = documents
+            continue
+        value = row.get((roles["score"] or roles["grade"] or roles["number"] or ("",))[0], 1)
+        if documents is None:
+            raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}")
+        of_query = table.setdefault(query, {})
+        if not isinstance(of_query, dict) or str(documents) in of_query:
+            raise DataError(f"{path}:{number}: a document appears twice")
+        of_query[str(documents)] = value
     return table
 
 
-def frame_code(name: str, path: Path | None, more: str = "") -> str:
-    """Return the code that makes a pandas data frame of a dict by column; `more` has further arguments."""
-    if path is not None:
-        return f"pandas.read_json({json.dumps(name)}{more})"
-    return f"pandas.DataFrame{'.from_dict' if more else ''}({name}{more})"
+def _as_text(document: Any) -> Any:
+    """Return a document with its name as text: numbers are names in JSON."""
+    if isinstance(document, dict):
+        roles = find_roles(document)
+        return {key: str(value) if key in roles["document"] else value for key, value in document.items()}
+    if isinstance(document, list) and document:
+        return [str(document[0]), *document[1:]]
+    return document if isinstance(document, str) else str(document)
 
 
 def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:

@@ -54,7 +54,6 @@ class QuerySource:
     is_line_file: bool = False
     is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked best first
     path: Path | None = None  # the file of JSON
-    may_be_frame: bool = False  # whether a dict by query may also be a data frame by column
 
     def __str__(self) -> str:
         return self.name
@@ -359,9 +358,6 @@ class Judgments:
     queries: Mapping[bytes, int]  # the row of each query, in order
     documents: Documents  # the labels of documents
     left_out: frozenset[bytes] = frozenset()  # queries of the file that are dropped since a run lacks them
-    path: Path | None = None  # the file, if it is JSON
-    # its documents, if every query of a dict has all of them, so that it may be a data frame by column
-    full: frozenset[bytes] | None = None
 
     @property
     def row_ids(self) -> RowIds:

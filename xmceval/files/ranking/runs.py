@@ -12,11 +12,10 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted, names_flags
+from xmceval.errors import DataError, Doubt, argument, counted
 from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.dicts import frame_code
 from xmceval.files.ranking.queries import (
     QRELS,
     Documents,
@@ -28,13 +27,11 @@ from xmceval.files.ranking.queries import (
     doubt_names,
     name_queries,
 )
-from xmceval.files.tables.table import pass_frame
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr, count_rounded
 
 QUERIES_WITH_TIES = 1000  # first queries, in which ties are counted
-LEAST_DOCUMENTS = 10  # shared by all queries of two files, which is rare
 LEAST_QUERIES = 3  # queries; with fewer, no doubts are raised
 
 
@@ -57,8 +54,7 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
         treatment = "counts" if n_unjudged == 1 else "count"
         opened.source.warnings.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
-    full = _find_full(source, lines, entries)
-    judgments = Judgments(str(source), queries, documents, left_out, source.path, full)
+    judgments = Judgments(str(source), queries, documents, left_out)
     return replace(opened, judgments=judgments, has_grades=True)
 
 
@@ -86,9 +82,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         )
     lines = source.lines(judgments.queries, judgments.documents.words)
     entries = lines.gather(len(judgments.queries))
-    if judgments.full is not None and judgments.full == _find_full(source, lines, entries):
-        _refuse_full(judgments.full, judgments, source)
-    doubts = list(_doubt_scores(source, entries, judgments))
+    doubts = [*_doubt_scores(source, entries, judgments), *_doubt_columns(source, lines, entries)]
     facts = []
     if request.ties == "label":
         nan = lines.first_nan()
@@ -150,37 +144,18 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
         yield doubt_names(str(source), "document", judgments.name, words[int(entries.documents[0])], words[0])
 
 
-def _find_full(source: QuerySource, lines: Lines, entries: Entries) -> frozenset[bytes] | None:
-    """Return the documents of a dict if every query has all of them, else None."""
-    if not source.may_be_frame:
-        return None
+def _doubt_columns(source: QuerySource, lines: Lines, entries: Entries) -> Iterator[Doubt]:
+    """Yield the doubt that a dict has columns instead of queries: each key then has the line numbers 0 to n - 1."""
     documents = np.unique(entries.documents)
-    if documents.size < 2 or (np.diff(entries.indptr) != documents.size).any():
-        return None
-    return frozenset(lines.documents[i] for i in documents.tolist())
-
-
-def _refuse_full(documents: frozenset[bytes], truth: Judgments, scores: QuerySource) -> None:
-    """Refuse truth and predictions that may be wide data frames, with labels instead of queries as keys.
-
-    In such inputs all queries have the same documents: the line numbers 0 to n - 1, or, in files, many
-    documents and more than there are queries.
-    """
-    n = len(documents)
-    are_numbers = documents == {str(number).encode() for number in range(n)}
-    if not are_numbers and (truth.path is None or n < max(LEAST_DOCUMENTS, len(truth.queries) + 1)):
+    is_full = bool((np.diff(entries.indptr) == documents.size).all())
+    if documents.size < 2 or source.is_line_file or not is_full:
         return
-    # the command does not read wide files of pandas, so the hint writes a long one
-    is_long = names_flags() and truth.path is not None
-    change = '.stack().rename_axis(["query_id", "doc_id"]).to_frame("score")' if is_long else ""
-    by_column, by_query = (
-        f"{pass_frame(frame_code(truth.name, truth.path, more) + change, truth.path)}, likewise {scores.name},"
-        for more in ("", ', orient="index"')
-    )
-    raise AmbiguousError(
-        f"{truth.name} and {scores.name}: may be data frames by column or dicts by query, as each key has the same "
-        f"{counted(n, 'key')} (hint: {by_column} if keys are columns, one per label; {by_query} if they are queries)"
-    )
+    numbers = {str(number).encode() for number in range(documents.size)}
+    if {lines.documents[i] for i in documents.tolist()} == numbers:
+        yield Doubt(
+            f"{source}: every query has the documents 0 to {documents.size - 1}: are the keys columns of a data frame? "
+            "(hint: pass pandas.DataFrame(...) if so)"
+        )
 
 
 def _compare_queries(

@@ -300,11 +300,6 @@ class Table:
                 first += batch.num_rows
 
 
-def pass_frame(code: str, path: Path | None) -> str:  # noqa: ARG001
-    """Return the hint to pass a data frame instead of a file or argument."""
-    return f"pass {code}"
-
-
 @contextmanager
 def _in_words(name: str, form: Format) -> Iterator[None]:
     """Convert exceptions of pyarrow into readable errors."""

@@ -16,7 +16,7 @@ from xmceval.files.io.paths import RemotePath, find_files, to_path
 from xmceval.files.io.streams import Stamp, pipe_key, stamp_of
 from xmceval.files.open import open_source
 from xmceval.files.opened import Opened, Request
-from xmceval.files.ranking.dicts import find_records
+from xmceval.files.ranking.dicts import find_records, is_record
 from xmceval.files.ranking.queries import Judgments, QuerySource
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.sidecars.values import Names, names_beside_ids, read_numbers
@@ -357,8 +357,10 @@ def find_stored(value: Any, name: str, noun: str) -> str | Path | QuerySource | 
     """Return a path, or a value as grades or scores by query or as a table; None for a matrix, which loads nothing."""
     if isinstance(value, (str, Path)):
         return value
-    if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "tocsr"):
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
         return None
+    if isinstance(value, (list, tuple)):
+        return find_records(value, name, noun) if value and is_record(value[0]) else None
     records = find_records(value, name, noun)
     if records is not None:
         return records

@@ -1,0 +1,151 @@
+"""Rankings and qrels whose keys and fields name queries and documents: every nesting has the values of TREC text."""
+
+import json
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+import xmceval
+from xmceval import DataError
+
+QRELS = {"q1": {"d1": 2, "d3": 1}, "q2": {"d2": 1}, "q3": {"d9": 1, "d1": 3}}
+RUN = {"q1": {"d3": 0.9, "d2": 0.8, "d1": 0.1}, "q2": {"d2": 0.4, "d1": 0.3}, "q3": {"d4": 3.0, "d1": 2.0}}
+OPTIONS = {"metrics": ["nDCG", "P", "RR", "AP"], "k": 3}
+
+Qrel = namedtuple("Qrel", "query_id doc_id relevance")
+ScoredDoc = namedtuple("ScoredDoc", "query_id doc_id score")
+
+
+def write(name, text):
+    Path(name).write_text(text)
+    return name
+
+
+def lines(name, rows):
+    return write(name, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def flat(table):
+    return [(query, document, value) for query, row in table.items() for document, value in row.items()]
+
+
+def best_first(row):
+    return sorted(row, key=row.get, reverse=True)
+
+
+def pairs(table):
+    return {query: [[document, value] for document, value in row.items()] for query, row in table.items()}
+
+
+def records(table, value):
+    return {query: [{"doc_id": d, value: v} for d, v in row.items()] for query, row in table.items()}
+
+
+GRADED = {
+    "dicts": lambda: QRELS,
+    "pairs": lambda: pairs(QRELS),
+    "tuples": lambda: {query: [*row.items()] for query, row in QRELS.items()},
+    "records": lambda: records(QRELS, "relevance"),
+    "named tuples": lambda: [Qrel(*row) for row in flat(QRELS)],
+    "list of records": lambda: [Qrel(*row)._asdict() for row in flat(QRELS)],
+    "JSON": lambda: write("t.json", json.dumps(QRELS)),
+    "indented JSON": lambda: write("t.json", json.dumps(QRELS, indent=1)),
+    "JSON of pairs": lambda: write("t.json", json.dumps(pairs(QRELS))),
+    "JSON of records": lambda: write("t.json", json.dumps(records(QRELS, "relevance"))),
+    "lines of records": lambda: lines("t.json", [Qrel(*row)._asdict() for row in flat(QRELS)]),
+}
+SCORED = {
+    "dicts": lambda: RUN,
+    "pairs": lambda: pairs(RUN),
+    "records": lambda: records(RUN, "score"),
+    "named tuples": lambda: [ScoredDoc(*row) for row in flat(RUN)],
+    "list of records": lambda: [ScoredDoc(*row)._asdict() for row in flat(RUN)],
+    "JSON": lambda: write("p.json", json.dumps(RUN)),
+    "JSON of pairs": lambda: write("p.json", json.dumps(pairs(RUN))),
+    "JSON of records": lambda: write("p.json", json.dumps(records(RUN, "score"), indent=1)),
+    "lines of records": lambda: lines("p.json", [ScoredDoc(*row)._asdict() for row in flat(RUN)]),
+    "lines of results": lambda: lines(
+        "p.json",
+        [
+            {"query_id": query, "results": [{"corpus_id": d, "score": v} for d, v in row.items()]}
+            for query, row in RUN.items()
+        ],
+    ),
+    "lines of lists": lambda: lines(
+        "p.json", [{"query_id": query, "doc_id": [*row], "score": [*row.values()]} for query, row in RUN.items()]
+    ),
+}
+RANKED = {
+    "lists": lambda: {query: best_first(row) for query, row in RUN.items()},
+    "tuples": lambda: {query: tuple(best_first(row)) for query, row in RUN.items()},
+    "JSON of lists": lambda: write("p.json", json.dumps({query: best_first(row) for query, row in RUN.items()})),
+    "lines of lists": lambda: lines("p.json", [{"query_id": q, "docs": best_first(r)} for q, r in RUN.items()]),
+}
+
+
+@pytest.fixture
+def expected():
+    trec = write("t.qrels", "".join(f"{query} 0 {document} {grade}\n" for query, document, grade in flat(QRELS)))
+    run = write("p.run", "".join(f"{query} Q0 {document} 1 {score} x\n" for query, document, score in flat(RUN)))
+    return dict(xmceval.score(trec, run, **OPTIONS))
+
+
+@pytest.mark.parametrize("form", GRADED)
+def test_qrels_of_every_nesting_have_the_values_of_trec(expected, form):
+    assert dict(xmceval.score(GRADED[form](), RUN, **OPTIONS)) == expected
+
+
+@pytest.mark.parametrize("form", [*SCORED, *RANKED])
+def test_runs_of_every_nesting_have_the_values_of_trec(expected, form):
+    assert dict(xmceval.score(QRELS, {**SCORED, **RANKED}[form](), **OPTIONS)) == expected
+
+
+def test_lists_of_documents_are_relevant_ones_as_sets_are():
+    found = xmceval.score({"q1": ["d1", "d3"], "q2": ["d2"]}, RUN, metrics="P", k=1)
+    assert dict(found) == dict(xmceval.score({"q1": {"d1", "d3"}, "q2": {"d2"}}, RUN, metrics="P", k=1))
+
+
+REFUSED = {
+    "a table by column": (
+        {"row": [0, 1], "label": [2, 3]},
+        r"has the columns row, label; .* pass pandas\.DataFrame\(y_",
+    ),
+    "scores by column": (
+        {"docno": {"0": "a"}, "score": {"0": 1}},
+        r"has the columns docno, score; .* pandas\.DataFrame",
+    ),
+    "a set": (
+        {"q1": {"d1", "d2"}},
+        r"query 'q1': is a set, and a ranking has an order \(hint: pass a list, the best f",
+    ),
+    "twice": ({"q1": ["d1", "d1"]}, r"query 'q1': document 'd1' appears twice; expected it once"),
+    "no number": ({"q1": [["d1", "x"]]}, r"query 'q1', document 'd1': the score is not a number but str"),
+    "other records": ({"q1": [{"name": "d1"}]}, r"query 'q1': has records of name; expected a document and a score"),
+    "no score": ([{"query_id": "q1", "doc_id": "d1"}], r"y_score\[0\]: has no score \(hint: name it score\)"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_other_nestings_are_refused_with_their_place(case):
+    y_score, message = REFUSED[case]
+    with pytest.raises(DataError, match=message):
+        xmceval.score(QRELS, y_score, metrics="P", k=1)
+
+
+def test_a_table_by_column_is_refused_in_json_too():
+    write("p.json", json.dumps({"query_id": {"0": "q1"}, "doc_id": {"0": "d1"}, "score": {"0": 1.0}}))
+    with pytest.raises(DataError, match=r"p\.json: has the columns query_id, doc_id, score; expected queries as keys"):
+        xmceval.score(QRELS, "p.json", metrics="P", k=1)
+
+
+def test_an_object_of_lists_with_known_names_is_a_line_of_json():
+    write("t.json", '{"target_ind": [1, 2]}\n')
+    assert xmceval.score("t.json", [[2, 1]], metrics="P", k=1)["P@1"] == 1.0
+
+
+def test_keys_that_may_be_columns_are_doubted():
+    table = {f"c{column}": {str(row): float(row == column) for row in range(3)} for column in range(3)}
+    truth = {key: {row: int(value) for row, value in of_key.items()} for key, of_key in table.items()}
+    found = xmceval.score(truth, table, metrics="P", k=1)
+    assert any("every query has the documents 0 to 2: are the keys columns" in doubt for doubt in found.doubts)

@@ -121,7 +121,7 @@ REFUSED = {
     ),
     "twice": ({"q1": ["d1", "d1"]}, r"query 'q1': document 'd1' appears twice; expected it once"),
     "no number": ({"q1": [["d1", "x"]]}, r"query 'q1', document 'd1': the score is not a number but str"),
-    "other records": ({"q1": [{"name": "d1"}]}, r"query 'q1': has records of name; expected a document and a score"),
+    "no scores": ({"q1": [{"doc_id": "d1"}]}, r"query 'q1': has records of doc_id; expected a document and a score"),
     "no score": ([{"query_id": "q1", "doc_id": "d1"}], r"y_score\[0\]: has no score \(hint: name it score\)"),
 }
 

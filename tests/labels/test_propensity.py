@@ -174,9 +174,7 @@ def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
 def test_predictions_passed_as_training_labels_are_named(problem, change):
     _, truth, scores = problem
     predictions = change(scores.astype(float))
-    message = (
-        r"train row 0: the value of label 0 .*; expected 0 or 1 \(20 such rows; .*; train takes the labels of training"
-    )
+    message = r"train row 0: the value of label 0 .*; expected 0 or 1 \(20 such rows; .*; train takes the labels"
     with pytest.raises(xmceval.DataError, match=message):
         xmceval.score(truth, scores, train=predictions)
     with pytest.raises(xmceval.DataError, match=r"y_true row 0: the truth value .* are truth and predictions swapped"):

@@ -119,7 +119,7 @@ def test_a_row_of_an_npz_longer_than_the_labels_is_refused_before_it_is_read(mon
 def test_a_line_that_is_too_long_is_refused_with_its_place():
     write("t.txt", TRUTH)
     long = write("t.gz", gzip.compress(b"4 5\n0:1 2:1\n" + b" " * (3 * MIB) + b"1:1\n\n3:1 4:1\n", 1))
-    expected = "t.gz:3: this line is longer than 2 MiB (hint: pass max_line=)"
+    expected = "t.gz:3: this line is longer than 2 MiB (hint: pass max_line= in Python)"
     for call in (
         lambda **limit: xmceval.score(long, "t.txt", k=1, metrics="P", **limit),
         lambda **limit: xmceval.score("t.txt", "t.txt", k=1, metrics="PSP", train=long, **limit),
@@ -143,7 +143,7 @@ def test_the_limit_is_exact_and_bounds_memory(tmp_path, monkeypatch):
             with pytest.raises(DataError, match="x:3: this line is longer than 1 MiB"):
                 list(lines)
     write("y.gz", gzip.compress(b" " * (64 * MIB)))
-    message = r"y.gz:1: this line is longer than 2 MiB \(hint: pass max_line=\)"
+    message = r"y.gz:1: this line is longer than 2 MiB \(hint: pass max_line= in Python\)"
     assert peak_of(DataError, message, list, chunks.LineChunks(tmp_path / "y.gz", 2)) < 9
     with naming_flags(), pytest.raises(DataError, match=r"\(hint: pass max_line= in Python\)$"):
         list(chunks.LineChunks(tmp_path / "y.gz", 2))

@@ -1,8 +1,7 @@
-"""Tables with a line per row are joined by an index, or by columns of ids that both have, known by their values."""
+"""Tables with a line per row are joined by an index, or by a column of ids, known by its name."""
 
 import itertools
 import json
-import re
 from decimal import Decimal
 
 import numpy as np
@@ -17,7 +16,7 @@ import xmceval
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
-from support.tables import LIST_FORMS, as_form, lines, refusal, shell_lines, value  # noqa: E402
+from support.tables import LIST_FORMS, as_form, refusal, value  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -78,13 +77,13 @@ def refused(y_true, y_score):
 
 
 @in_pairs(IDS, ["pandas", "reader", "parquet"])
-def test_a_column_of_ids_joins_rows_whatever_its_name(kind, other, form):
-    truth, *orders = named(kind, "PMID x")
+def test_a_column_of_ids_joins_rows_by_its_known_name(kind, other, form):
+    truth, *orders = named(kind, "ID")
     for frame in (*orders, orders[0].sample(frac=1, random_state=2, ignore_index=True)):
         result = score(truth, frame, form, other)
         assert result["P@1"] == EXPECTED
-        assert "besides PMID x" in result.inputs[0]
-        assert "rows by column 'PMID x'" in result.inputs[1]
+        assert "besides ID" in result.inputs[0]
+        assert "rows by column 'ID'" in result.inputs[1]
 
 
 @every_form
@@ -104,36 +103,27 @@ def test_whole_numbers_are_the_same_ids_in_every_type(form):
         assert score(TRUTH.assign(id=ours), shuffled(PREDS.assign(id=theirs)), form)["P@1"] == EXPECTED
 
 
-def readings(message):
-    """Return the code of a hint that puts rows in the order of their numbers, and that which leaves them in theirs."""
-    hint = message.partition("(hint: ")[2]
-    return hint.partition(" puts ")[0], hint.partition("numbers, ")[2].partition(" leaves ")[0]
+@every_form
+@beside
+@pytest.mark.parametrize("dtype", [int, float, str])
+def test_numbers_of_rows_in_another_order_join_rows_only_if_both_have_them(dtype, other, form):
+    numbers = ORDER.astype(dtype)
+    truth, scores = TRUTH.assign(id=np.arange(N).astype(dtype)), shuffled(PREDS).assign(id=numbers)
+    assert score(truth, scores, form, other)["P@1"] == EXPECTED
+    assert "rows by position" in score(TRUTH, scores, form, other).inputs[1]
+    array = sparse.csr_array(np.eye(9)[[row[0] for row in TRUTH.labels]])
+    assert value(array, as_form(scores, form, "q")) == value(array, shuffled(PREDS))
 
 
 @every_form
 @beside
-@pytest.mark.parametrize("dtype", [int, float, str])
-def test_numbers_of_rows_in_another_order_are_refused_beside_no_names_or_others(dtype, other, form):
-    numbers = ORDER.astype(dtype)
-    truth, scores = (shuffled(frame).assign(PMID=numbers) for frame in (TRUTH, PREDS))
+def test_columns_of_other_names_must_be_the_same_in_both(other, form):
+    truth, scores = (frame.assign(PMID=IDS["numbers"]) for frame in (TRUTH, PREDS))
     assert score(truth, scores, form, other)["P@1"] == EXPECTED
-    for pair in (
-        (TRUTH, scores),
-        (TRUTH.set_axis(IDS["words"]), scores),
-        (truth, PREDS),
-        (truth, PREDS.set_axis(IDS["words"])),
-        (truth, PREDS[::-1]),
-        (truth, scores.rename(columns={"PMID": "case"})),
-        (truth, scores.rename(columns={"PMID": "case"}).assign(PMID=7)),
-    ):
-        message = message_of(*pair, form, other)
-        assert re.search(r"its column '(PMID|case)' has the numbers of the rows of \S+ in another order, ", message)
-    array = np.eye(9)[[row[0] for row in TRUTH.labels]]
-    by_number, by_position = (eval(code, {"y_score": scores}) for code in readings(refusal(array, scores)))
-    assert value(array, by_number) == value(array, PREDS)
-    assert value(array, by_position) == value(array, shuffled(PREDS)) != value(array, PREDS)
-    for matrix in (array, sparse.csr_array(array)):
-        assert "y_true: its column 'PMID' has the numbers" in refusal(truth, matrix)
+    message = message_of(truth, shuffled(scores), form, other)
+    assert "its 'PMID' differs from that of " in message
+    assert "(hint: name it id to join the rows by it, or leave it out of one)" in message
+    assert score(truth.assign(id=IDS["words"]), shuffled(scores.assign(id=IDS["words"])), form)["P@1"] == EXPECTED
 
 
 @every_form
@@ -148,40 +138,27 @@ def test_other_ids_are_refused_with_examples(other, form):
         message = message_of(*pair, form, other)
         assert f"its column 'id' {words}" in message
         assert "to go by position" not in message  # as one has more rows
-    if form != "reader":
-        names = {"pandas": pd, "pyarrow": pa, "y_true": few, "y_score": as_form(scores, form, "p")}
-        left = eval(message.partition("(hint: pass ")[2].partition(" to leave out")[0], names)
-        assert value(few, left, n_labels=9) == value(TRUTH.drop(index=3), PREDS.drop(index=3), n_labels=9)
-
-
-@every_form
-@beside
-def test_several_columns_of_ids_must_agree(other, form):
-    truth, scores = (frame.assign(id=IDS["numbers"], title=IDS["words"]) for frame in (TRUTH, PREDS))
-    assert score(truth, shuffled(scores), form, other)["P@1"] == EXPECTED
-    message = message_of(truth, shuffled(scores).assign(title=IDS["words"]), form, other)
-    assert "its columns 'id' and 'title' say otherwise which row of" in message
 
 
 @every_form
 @beside
 def test_what_is_no_column_of_ids_in_both_is_left_out(other, form):
     truth, _, scores = named("numbers")
-    twice, missing = np.arange(N) // 2, [None, *IDS["words"][1:]]
+    twice = np.arange(N) // 2
     for pair in (
         (TRUTH, scores),
         (truth, scores.drop(columns="id")),
         (truth, scores.rename(columns={"id": "case"})),
         (truth, scores.assign(id=twice)),
         (truth.assign(id=twice), scores),
-        (truth.assign(id=IDS["words"]), scores.assign(id=missing)),
-        (truth.assign(id=0.5 + truth.id), scores.assign(id=0.5 + scores.id)),  # no whole numbers
         (truth.rename(columns={"id": "timestamp"}), scores.rename(columns={"id": "timestamp"})),
     ):
         result = score(*pair, form, other)
         assert result["P@1"] == SHUFFLED
         assert "rows by position" in result.inputs[1]
         assert pair[0] is not truth or "besides id" in result.inputs[0]
+    missing = refusal(truth.assign(id=IDS["words"]), scores.assign(id=[None, *IDS["words"][1:]]), n_labels=9)
+    assert "its column 'id' has None, which y_true lacks" in missing
     few = truth[:9], PREDS[:9].assign(id=IDS["numbers"][:9])[::-1].reset_index(drop=True)
     assert score(*few, form, other)["P@1"] == value(*(frame[["labels"]] for frame in few), n_labels=9)
 
@@ -210,35 +187,17 @@ def test_shards_beside_one_table_are_joined_or_refused_with_what_joins_them(form
     y_score = halves(other, form, "p")
     message = refused(one, y_score)
     assert "its shards have the rows of" in message
-    (joined,) = lines(message, y_score=y_score.parts)
-    assert value(one, joined, n_labels=9) == EXPECTED
     strange = other.assign(id=[*other.id[:-1], type(other.id[0])(999)])
     assert "its column 'id' has " in refused(one, halves(strange, form, "other"))
     without = [as_form(part, form, f"w-{i}") for i, part in enumerate((other[:5], other[5:].drop(columns="id")))]
     assert value(one, xmceval.Shards(without), n_labels=9) == SHUFFLED  # no column of all shards
 
 
-@pytest.mark.parametrize("index", [True, False])
 @pytest.mark.parametrize("form", ["pandas", "parquet"])
-def test_shards_of_numbers_in_another_order_are_joined_before_they_are_sorted(form, index):
-    frame = PREDS.iloc[ORDER] if index else shuffled(PREDS.assign(id=np.arange(N)))
-    y_score = [*halves(frame, form, "p").parts]
-    message = refused(TRUTH, y_score)
-    assert f"its {'index' if index else 'column'} " in message
-    by_number, by_position = (eval(code, {"y_score": y_score, "pandas": pd}) for code in readings(message))
-    assert value(TRUTH, by_number, n_labels=9) == EXPECTED
-    assert value(TRUTH, by_position, n_labels=9) == SHUFFLED
-    truth = TRUTH.iloc[ORDER] if index else shuffled(TRUTH.assign(id=np.arange(N)))
-    assert "y_true: its " in refused(truth, [PREDS[:5], PREDS[5:].reset_index(drop=True)])
-
-
-def test_a_command_joins_shards_by_a_line_of_the_shell():
-    truth, _, scores = named("words")
-    truth.to_parquet("t.parquet")
-    halves(scores, "parquet", "p")
-    (joined,) = shell_lines("t.parquet", "p-*.parquet")
-    assert joined.endswith("joined-new.parquet")
-    assert value("t.parquet", joined, n_labels=9) == EXPECTED
+def test_an_index_of_numbers_in_another_order_is_refused_in_shards(form):
+    message = refused(TRUTH, [*halves(PREDS.iloc[ORDER], form, "p").parts])
+    assert "its index has the numbers of the rows of y_true in another order" in message
+    assert "y_true: its index" in refused(TRUTH.iloc[ORDER], [PREDS[:5], PREDS[5:].reset_index(drop=True)])
 
 
 def long(frame):

@@ -139,7 +139,6 @@ GRADED = {
     "SVMlight of fractions": ("# made by me\n1 1:0.5\n\n0.5 2:0.2\n", 2),
     "LETOR": ("2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n", 1),
     "LETOR between tabs": ("\n2\tqid:1\t1:0.5\n0\tqid:1\t1:0.1\n", 2),
-    "LightGBM": ("1 0:0.5 3:0.1\n0 0:0.2\n4 1:0.9\n", 1),
 }
 
 

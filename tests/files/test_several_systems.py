@@ -1,8 +1,6 @@
 """Lines of several systems in one run or table are told by the tag or the column, and the hint splits them."""
 
 import gzip
-import re
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -73,27 +71,13 @@ def test_a_document_twice_under_one_tag_is_a_duplicate():
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_frame_is_split_by_the_column_that_names_systems(kind):
+def test_a_frame_of_several_systems_is_refused_and_compared_in_its_groups(kind):
     truth, scores = TABLES[kind]
-    code = re.fullmatch(r"pass (.*) to score_all", refusal(truth, scores))[1]
-    results = xmceval.score_all(truth, eval(code, {"y_score": scores}), metrics="P", k=1)
+    column = "tag" if "tag" in scores else "model"
+    assert refusal(truth, scores) == f"split the lines by {column!r}, and score each part as a system"
+    systems = {name: part.drop(columns=column).reset_index(drop=True) for name, part in scores.groupby(column)}
+    results = xmceval.score_all(truth, systems, metrics="P", k=1)
     assert {name: result["P@1"] for name, result in results.items()} == VALUES
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("kind", TABLES)
-def test_a_table_file_is_split_by_a_line_of_python(run, kind, ending):
-    if kind == "lists" and ending == "csv":
-        pytest.skip("CSV has no lists")
-    for name, frame in zip(("t", "p"), TABLES[kind], strict=True):
-        frame.to_csv(f"{name}.csv", index=False) if ending == "csv" else frame.to_parquet(f"{name}.parquet")
-    code, _, message = run("score", f"t.{ending}", f"p.{ending}", "-mP", "-k1")
-    assert code == 1
-    assert SYSTEMS in message
-    line = re.search(r"hint: python (.*) writes a file per system", message)[1]
-    exec(shlex.split(line)[1], {})
-    for name, value in VALUES.items():
-        assert xmceval.score(f"t.{ending}", f"p-{name}.parquet", metrics="P", k=1)["P@1"] == value
 
 
 def test_another_column_is_named_and_a_time_is_not():
@@ -119,7 +103,7 @@ def test_systems_that_share_no_document_of_a_query_are_doubted(run):
     assert f"r: has {SYSTEMS} (hint: awk " in message
     assert not xmceval.score("q", write("r", top.replace("dpr", "bm25")), metrics="P", k=1).doubts
     best = BY_ROW.iloc[[0, 2, 3, 5]]
-    message = "y_score: has lines of 2 systems: 'bm25' and 'dpr' (hint: pass dict(list(y_score.groupby("
+    message = "y_score: has lines of 2 systems: 'bm25' and 'dpr' (hint: split the lines by "
     for frame in (best, BY_QUERY.iloc[[0, 2, 3, 5]]):
         truth = TABLES["by row" if frame is best else "by query"][0]
         assert any(doubt.startswith(message) for doubt in xmceval.score(truth, frame, metrics="P", k=1).doubts)

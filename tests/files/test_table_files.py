@@ -3,9 +3,7 @@
 
 import gzip
 import io
-import itertools
 import re
-import shlex
 import subprocess
 import sys
 from collections import UserList, deque
@@ -97,9 +95,9 @@ def expected(tmp_path_factory):
     return {True: score(QRELS, RUN), False: rows}
 
 
-def agrees(form, truth, scores, expected):
+def agrees(form, truth, scores, expected, **options):
     is_by_query = form.endswith("query")
-    found = score(truth, scores, n_labels=None if is_by_query else 5)
+    found = score(truth, scores, n_labels=None if is_by_query else 5, **options)
     assert found == expected[is_by_query]
 
 
@@ -242,9 +240,9 @@ NAMED = [
 
 @pytest.mark.parametrize("names", NAMED, ids="-".join)
 def test_columns_are_known_by_the_names_of_other_tools(names, expected):
-    agrees("by query", *by_query(names[:3], names[3]), expected)
     truth, scores = by_query(names[:3], names[3])
-    agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected)
+    agrees("by query", truth, scores, expected, grades=True)
+    agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected, grades=True)
 
 
 @pytest.mark.parametrize("is_truth", [False, True])
@@ -305,21 +303,21 @@ def test_filters_are_known_by_the_names_of_columns(name):
 @pytest.mark.parametrize(
     "stars", [[1, 0, 2, 1], ["1", "0", "2", "1"], [True, False, True, True], ["True", "False", "True", "True"]]
 )
-def test_grades_of_an_unknown_name_are_refused(stars, name):
-    for column in ("stars", "rank"):
-        truth = by_query()[0].drop(columns="relevance").assign(**{column: stars})
-        message = message_of(as_form(truth, name, "t"), by_query()[1])
-        assert f"'{column}' may have the grades, but no grades are known by this" in message
+def test_grades_of_an_unknown_name_are_doubted(stars, name):
+    truth = by_query()[0].drop(columns="relevance").assign(stars=stars)
+    doubts = xmceval.score(as_form(truth, name, "t"), by_query()[1]).doubts
+    assert any("'stars' may have the grades, but no grades are known by this" in doubt for doubt in doubts)
 
 
 @pytest.mark.parametrize("form", ["pandas", "parquet"])
 @pytest.mark.parametrize("name", ["confidence", "logits"])
-def test_lists_of_numbers_of_an_unknown_name_are_refused(name, form):
+def test_lists_of_numbers_of_an_unknown_name_are_doubted(name, form):
     best, true = [[2, 1, 0], [1, 2, 0], [0, 1]], [{0}, {0}, {1}]
     frame = pd.DataFrame({"labels": best, name: [[0.1, 0.5, 0.9], [0.1, 0.2, 0.3], [0.3, 0.7]]})
     table = as_form(frame, form, "p")
     for pair, noun in (((true, table), "scores"), ((table, best), "grades")):
-        assert f"'{name}' may have the {noun}, but no {noun} are known" in message_of(*pair)
+        doubts = xmceval.score(*pair, metrics="P", k=1, n_labels=3).doubts
+        assert any(f"'{name}' may have the {noun}, but no {noun} are known" in doubt for doubt in doubts)
     dropped = frame.drop(columns=[name])
     for change, expected in (
         (frame.rename(columns={name: "score"}), 1),
@@ -363,8 +361,8 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
     for same in (scores, scores.reset_index(drop=True), scores.astype("Float64"), scores.to_numpy()):
         assert first(truth, same) == 1.0
     for other, message in (
-        (scores.rename(columns={"c": "d"}), r"y_score: its columns have 'd', which y_true lacks, and lack 'c' of y_true \(hint: pass y_score\.to_numpy\(\)"),
-        (scores[["a", "b"]], r"y_score: its columns lack 'c' of y_true \(hint: pass y_true\[y_score\.columns\]"),
+        (scores.rename(columns={"c": "d"}), r"y_score: its columns have 'd', which y_true lacks, and lack 'c' of y_true \(hint: to_numpy\(\) to go by position"),
+        (scores[["a", "b"]], r"y_score: its columns lack 'c' of y_true$"),
         (scores.rename(index={5: 4}), "y_score: its index has 4, which y_true lacks, and lacks 5 of y_true"),
         (scores.rename(columns={"a": "user"}), "y_score: is a data frame with the columns user, b, c; along with 'user', a long table"),
         (scores.astype(pd.SparseDtype("float")), r"y_score: is a sparse data frame, .* \(hint: pass y_score\.sparse\.to_coo\(\)\)"),
@@ -378,53 +376,17 @@ def test_wide_frames_are_matrices_whose_names_are_checked():
     assert score(truth, scores, train=truth.iloc[::-1].reset_index(drop=True), metrics="PSP", k=1) == {"PSP@1": 1.0}
 
 
-N_WIDE, SHUFFLED = 12, [7, 2, 9, 0, 11, 4, 1, 10, 3, 8, 5, 6]
-BESIDES = {  # what a wide table has besides a column per label, and whether it says which row is which
-    "nothing": (lambda wide: wide, False),
-    "numbers as labels": (lambda wide: wide.set_axis(list("0123"), axis=1), False),
-    "names of ids": (lambda wide: wide.assign(name=[f"d{i}" for i in wide.index]), True),
-    "ids": (lambda wide: pd.DataFrame({"id": wide.index + 100, **wide}), True),
-    "text": (lambda wide: wide.assign(lang="en, us"), False),
-    "an index": (lambda wide: wide.set_axis([f"d{i}" for i in wide.index]), True),
-}
-
-
 @pytest.mark.parametrize("form", ["csv", "csv with an index", "tsv", "parquet", "feather"])
-@pytest.mark.parametrize("besides", BESIDES)
-def test_wide_files_are_refused_with_lines_that_work(rng, run, besides, form):
-    change, has_ids = BESIDES[besides]
-    has_index = form in {"csv with an index", "parquet"}
-    if (besides == "an index" and not has_index) or (besides == "numbers as labels" and form in {"csv", "tsv"}):
-        pytest.skip("has no index, or no header that can be told from lists")
-    scores = pd.DataFrame(rng.random((N_WIDE, 4)), columns=list("abcd"))
-    truth = (scores.rank(axis=1) + pd.DataFrame(rng.integers(0, 2, (N_WIDE, 4)), columns=list("abcd")) > 4).astype(int)
-    expected = score(truth.to_numpy(), scores.to_numpy(), metrics="P", k=1)
-
-    def save(wide, path):
-        if form == "parquet":
-            wide.to_parquet(path)
-        elif form == "feather":
-            wide.reset_index(drop=True).to_feather(path)
-        else:
-            wide.to_csv(path, index=has_index, sep="\t" if form == "tsv" else ",")
-
-    for rows in (range(N_WIDE), SHUFFLED) if has_ids else (range(N_WIDE),):
-        save(change(truth), "t")
-        save(change(scores).iloc[rows], "p")
-        message = message_of("t", "p")
-        assert "looks like a matrix with a column per label" in message
-        code = re.search(r"pass (.+)\)$", message)[1]
-        pair = [eval(code.replace('"t"', f'"{name}"'), {"pandas": pd}) for name in "tp"]
-        assert score(*pair, metrics="P", k=1) == expected
-        lines = re.findall(r"run python -c ('[^']*')", run("score", "t", "p", "-m", "P@1")[2])
-        assert len(lines) == 1 + has_ids or (has_index, besides) == (True, "an index")
-        for name, other in itertools.product("tp", lines):
-            line = shlex.split(other)[0].replace('"t"', f'"{name}"').replace("t-new", f"{name}-new")
-            exec(line, {})
-        if rows != SHUFFLED:
-            assert score("t-new.npy", "p-new.npy", metrics="P", k=1) == expected
-        if has_ids:
-            assert score("t-new.parquet", "p-new.parquet", metrics="P", k=1) == expected
+@pytest.mark.parametrize("besides", [{}, {"name": "d1"}, {"id": 100}, {"lang": "en, us"}])
+def test_wide_files_are_refused_with_what_to_pass(rng, besides, form):
+    wide = pd.DataFrame(rng.random((12, 4)), columns=list("abcd")).assign(**besides)
+    if form in {"parquet", "feather"}:
+        getattr(wide, f"to_{form}")("p")
+    else:
+        wide.to_csv("p", index="index" in form, sep="\t" if form == "tsv" else ",")
+    message = message_of(np.eye(12, 4, dtype=int), "p")
+    assert "looks like a matrix with a column per label" in message
+    assert "(hint: pass a data frame in Python, or save the numbers with numpy.save)" in message
 
 
 def test_frames_with_a_column_per_label_are_named_as_such():
@@ -432,22 +394,20 @@ def test_frames_with_a_column_per_label_are_named_as_such():
     truth, scores = pd.DataFrame(rng.integers(0, 2, (30, 4))), pd.DataFrame(rng.random((30, 4)))
     expected = score(truth, scores, metrics="P", k=1)
     message = message_of(truth.set_axis(list("abcd"), axis=1).assign(lang="en"), scores)
-    assert re.search(r"a column per label.* \(hint: pass y_true\.drop\(columns=\[\"lang\"\]\)", message)
+    assert "y_true: its column 'lang' has no numbers; a data frame has one column of numbers per label" in message
+    assert "drop(columns='lang') to leave it out)" in message
     for names in (["billing", "refund", "item", "query"], ["query", "item", "doc", "col"]):  # names of long tables
         truth, scores = truth.set_axis(names, axis=1), scores.set_axis(names, axis=1)
-        for pair in ((truth, scores.to_numpy()), (truth.to_numpy(), scores), (truth, scores)):
+        for pair in ((truth.to_numpy(), scores), (truth, scores)):
             assert ".to_numpy() if there is one column per label" in message_of(*pair)
     assert score(truth.to_numpy(), scores.to_numpy(), metrics="P", k=1) == expected
 
 
 @pytest.mark.parametrize("join", [" ".join, ", ".join, lambda words: f"[{', '.join(words)}]"])
-def test_lists_as_text_are_refused_with_the_line_that_splits_them(join):
+def test_lists_as_text_are_refused(join):
     best, values = [["2", "0"], ["1"], ["0", "2"]], [["0.5", "0.75"], ["1"], ["0.5", "0.25"]]
     table = pd.DataFrame({"labels": map(join, best), "scores": map(join, values)})
-    message = message_of([{0}, {1}, {0}], table)
-    assert re.search("y_score: 'labels' and 'scores' have text such as .*expected lists", message)
-    code = re.search(r"hint: pass (.+)\)$", message)[1]
-    assert first([{0}, {1}, {0}], eval(code, {"y_score": table})) == 1
+    assert "y_score: is a data frame with the columns labels, scores" in message_of([{0}, {1}, {0}], table)
 
 
 @pytest.mark.parametrize(
@@ -520,8 +480,8 @@ TEXTS = {
     "bars between": ("row|label|score\n0|0|0.9\n", "s:1: expected commas, tabs or semicolons between 'row|label|score'"),
     "single quotes": ("'row','label','score'\n0,0,0.9\n", "s:1: expected names of columns without quotes"),
     "other names": ("user,movie,stars\n1,2,0.5\n", "s:1: the header is 'user,movie,stars'; expected a column of queries"),
-    "no header": ("0,0,0.9\n1,1,0.5\n", "s:1: may be lines of row, label and score or user, item and rating, found '0,0,0.9' (hint: name the columns"),
-    "no header, blanks": ("u1 7 4.5 881250949\nu2 8 3.5 881250950\n", "s:1: may be lines of row, label and score or"),
+    "no header": ("0,0,0.9\n1,1,0.5\n", "s:1: expected rows of idx:value such as '12:0.5 90:0.25', found '0,0,0.9' (hint: of query, document and value name the columns"),
+    "no header, blanks": ("u1 7 4.5 881250949\nu2 8 3.5 881250950\n", "s:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'u1 7 4.5 881250949'"),
     "several rows in JSON": ('[{"row": 0, "label": 1, "score": 1}, {"row": 1, "label": 1, "score": 1}]\n', 's: its first line has objects of several "row"'),
     "damaged": ("PAR1 and more", "s: cannot be read as Parquet; is it damaged or truncated?"),
     "no UTF-8 in a name": (ipc(pa.table(LONG)).replace(b"score", b"sc\xb6re"), "s: cannot be read as Arrow; is it damaged or truncated?"),
@@ -620,7 +580,7 @@ BROKEN_RUNS = {
     "a score twice in a line": ('{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1, "score": 2}]}\n', "s:1: 'score' appears twice in an object"),
     "text": ('{"q1": {"d1": "1"}}', "s: query 'q1', document 'd1': the score is not a number but str"),
     "two splits": ('{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 1}}}, "de": {"test": {"q1": {"d1": 1}}}}', "s: has predictions of several subsets or splits, 'en/test' and 'de/test'"),
-    "results": ('{"query_id": "q1", "results": [{"doc": 1}]}\n', 's:1: expected {"query_id": ..., "results"'),
+    "results": ('{"query_id": "q1", "results": [{"doc": 1}]}\n', "s: query 'q1': has records of doc; expected a document and a score in each"),
     "results twice": ('{"query_id": "q1", "results": []}\n{"query_id": "q1", "results": []}\n', "s:2: the query 'q1' appears twice"),
     "ranks or scores": ("q1 d1 7\nq1 d2 9\n", "s: the third column may have ranks or scores"),
     "no queries": ("0:0.5\n0:0.5\n", "s: has rows without queries, and y_true has grades by query and document"),
@@ -634,17 +594,15 @@ def test_broken_runs_are_refused(case):
     assert message_of(QRELS, write("s", content)).startswith(message)
 
 
-@pytest.mark.parametrize("separator", [" ", "\t", ","])
-@pytest.mark.parametrize("more", ["", "881250949"])
-def test_lists_that_may_be_columns_are_refused(separator, more):
-    def lines(rows):
-        return "".join(separator.join(map(str, [*row, more][: 3 + bool(more)])) + "\n" for row in rows)
-
-    truth, scores = ([(100 + i // 2, 1000 + i % 7 + shift, 5) for i in range(9)] for shift in (0, 2000))
-    with pytest.raises(xmceval.DataError, match="t and s: may be lists of labels, or tables of row, label and score"):
-        score(write("t", lines(truth)), write("s", lines(scores)), metrics="P", k=1)
-    header = "9 3007\n" if not more else "9 881250950\n"
-    assert score(write("t", header + lines(truth)), write("s", lines(scores)), metrics="P", k=1) == {"P@1": 1.0}
+@pytest.mark.parametrize("more", ["", "\t881250949"])
+def test_numbers_between_tabs_are_columns_and_need_a_header_line(more):
+    lines = "".join(f"{100 + i // 2}\t{1000 + i % 7}\t5{more}\n" for i in range(9))
+    with pytest.raises(
+        xmceval.DataError, match="t:1: has whole numbers between tabs, which are columns, but no header"
+    ):
+        score(write("t", lines), write("s", lines), metrics="P", k=1)
+    header = f"user\titem\trating{more and chr(9) + 'time'}\n"
+    assert score(write("t", header + lines), write("s", header + lines), metrics="P", k=1) == {"P@1": 1.0}
 
 
 @pytest.mark.parametrize("content", ["u.parquet", "u.csv"])
@@ -780,6 +738,7 @@ def test_libraries_are_imported_for_what_they_read_alone(expected):
     assert run.stdout.split() == [str(expected[False]["P@1"]), "True", "False"]
 
 
-def test_a_frame_in_another_byte_order_is_refused_as_such():
-    frame = pd.DataFrame({"a": [0.5, 0.25], "b": [0.25, 0.5]}).astype(">f8")
-    assert message_of([{0}, {1}], frame, n_labels=2) == "y_score: its column 'a' has numbers in another byte order"
+def test_a_frame_in_another_byte_order_has_the_same_value():
+    frame = pd.DataFrame({"a": [0.5, 0.25], "b": [0.25, 0.5]})
+    truth = np.eye(2, dtype=int)
+    assert first(truth, frame.astype(">f8")) == first(truth, frame) == 1

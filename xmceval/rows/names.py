@@ -80,8 +80,8 @@ class Axis:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the only names are 0, 1, 2, ... in this order."""
-        return self.names is None or (isinstance(self.names, range) and self.names.start == 0)
+        """Whether the only names are 0, 1, 2, ... in this order, and no column of ids says so."""
+        return self.names is None or (self.column is None and isinstance(self.names, range) and self.names.start == 0)
 
     @cached_property
     def is_repeated(self) -> bool:

@@ -24,7 +24,7 @@ from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.sparse import coo_to_csr
 from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
-from xmceval.rows.names import Axis, plain
+from xmceval.rows.names import Axis, naming_columns, plain
 
 MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
 LEAST_ROWS = 3  # number of rows without any label of the truth that raises a doubt
@@ -378,10 +378,10 @@ def index_columns(table: Table) -> list[str]:
 
 
 def naming_candidates(table: Table, columns: Columns) -> list[str]:
-    """Return the columns that may name the rows of lists: with whole numbers or text, whatever their name."""
+    """Return the columns that may name the rows of lists: those with known names, whole numbers or text."""
     index = index_columns(table)
     names = [name for name in columns.others if name not in index and plain(name) not in UNUSED - INDEX]
-    return [name for name in names if table.is_text(name) or table.is_whole(name)]
+    return [name for name in names if naming_columns([name]) or table.is_text(name) or table.is_whole(name)]
 
 
 def _rows_named_by(table: ByRow, name: str) -> Axis:

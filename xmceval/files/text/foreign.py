@@ -149,7 +149,7 @@ def _refuse_graded_features(head: Head) -> None:
 
 
 def refuse_columns(head: Head, n_labels: int | None) -> None:
-    """Refuse lists of ids between tabs, which are columns, and lists that may be a matrix of two labels."""
+    """Refuse lists of ids between tabs, which are columns, and lists that are, or may be, a matrix of 0 and 1."""
     tabbed = next((row for row in head.rows if b"\t" in row.text), None)
     if tabbed is not None:
         raise DataError(
@@ -157,7 +157,13 @@ def refuse_columns(head: Head, n_labels: int | None) -> None:
             f"{quote(tabbed.text)} (hint: name the columns in a first line, or put blanks or commas between ids)"
         )
     rows = [row.text.replace(b",", b" ").split() for row in head.rows]
-    if n_labels in {None, 2} and rows and all(len(row) == 2 and set(row) <= {b"0", b"1"} for row in rows):
+    widths = {len(row) if set(row) <= {b"0", b"1"} else 0 for row in rows}
+    if len(widths) == 1 and max(widths) > 2:  # as ids, some label would be there twice
+        raise DataError(
+            f"{head.path}:{head.rows[0].number}: looks like a matrix with a column per label, found "
+            f"{quote(head.rows[0].text)} (hint: save a matrix with numpy.save)"
+        )
+    if n_labels in {None, 2} and widths == {2}:
         raise AmbiguousError(
             f"{head.path}:{head.rows[0].number}: its rows have two numbers each, all 0 or 1: a matrix of two labels, "
             f"or lists of ids? (hint: save a matrix with numpy.save; {argument('n_labels', kind='N')} above 2 says "

@@ -207,7 +207,7 @@ def open_scores(
         is_paired, parts = len(truth.parts) == len(value), list[Opened]()
         for number, part in enumerate(in_turn(value.name, value.parts)):
             # With a single truth file, the number of rows of a shard is not known.
-            partner, n_rows = replace(truth, rows=None, by_row=None), None
+            partner, n_rows = replace(truth, rows=None, by_row=None, columns={}), None
             if is_paired:
                 partner = replace(truth.parts[number], names=truth.names)
                 n_rows = partner.source.n_rows

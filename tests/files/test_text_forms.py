@@ -185,11 +185,20 @@ def test_true_and_predicted_labels_in_one_file_are_refused(content):
 
 AS_TEXT = {  # a matrix as text, or lists behind numbers, and lists and tables with the same number of columns
     "0 and 1": ("1,0,1\n0,1,0\n", "looks like a matrix with a column per label, found '1,0,1'"),
-    "numpy.savetxt": ("1.0e+00 0.0e+00\n0.0e+00 1.0e+00\n", "expected rows of idx:value .*hint: save a matrix with numpy.save"),
+    "numpy.savetxt": (
+        "1.0e+00 0.0e+00\n0.0e+00 1.0e+00\n",
+        "expected rows of idx:value .*hint: save a matrix with numpy.save",
+    ),
     "decimals": ("0.9\t0.1\n0.2\t0.5\n", "expected rows of idx:value .*save a matrix with numpy.save"),
     "below names": ("id,toxic,obscene\na1,1,0\na2,0,1\n", "looks like a matrix with a column per label"),
-    "two columns": ("1,0\n0,1\n1,0\n0,1\n", "its rows have two numbers each, all 0 or 1: a matrix of two labels, or lists of ids"),
-    "numbers of rows": ("0\t2 4\n1\t3\n2\t1 0\n3\t1 2\n", "has whole numbers between tabs, which are columns, but no header line"),
+    "two columns": (
+        "1,0\n0,1\n1,0\n0,1\n",
+        "its rows have two numbers each, all 0 or 1: a matrix of two labels, or lists of ids",
+    ),
+    "numbers of rows": (
+        "0\t2 4\n1\t3\n2\t1 0\n3\t1 2\n",
+        "has whole numbers between tabs, which are columns, but no header line",
+    ),
     "lists of two ids": ("1 0\n2 1\n1 0\n3 4\n", None),
     "the same below a header": ("4 5\n1,0\n0,1\n1,0\n0,1\n", None),
     "labels and scores": ("0 0.9\t1 0.8\n1 0.5\t2 0.1\n3 1.0\t4 0.5\n4 0.5\t3 0.4\n", None),
@@ -201,7 +210,9 @@ AS_TEXT = {  # a matrix as text, or lists behind numbers, and lists and tables w
 @pytest.mark.parametrize("duplicates", ["error", "max"])
 def test_a_matrix_as_text_is_not_read_as_lists(case, which, duplicates):
     content, message = AS_TEXT[case]
-    if message is not None:
+    if case == "two columns" and which == "preds":  # the header of the truth has five labels
+        assert scored(preds=write("x", content), duplicates=duplicates)
+    elif message is not None:
         refused(f"x:1: {message}", **{which: write("x", content)}, duplicates=duplicates)
     elif which == "preds" or "scores" not in case:
         assert scored(**{which: write("x", content)}, duplicates=duplicates)

@@ -1,17 +1,11 @@
 """Tables in memory and in files, and the lines that refusals of them print."""
 
-import re
-import shlex
-from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import feather
 
 import xmceval
-from xmceval.errors import naming_flags
 
 IN_MEMORY = {
     "pandas": lambda frame: frame,
@@ -51,26 +45,4 @@ def refusal(y_true, y_score, **options):
         with pytest.raises(xmceval.DataError) as other:
             xmceval.compare(y_true, {"a": y_score, "b": y_score}, **{"metrics": "P", "k": 1, **options})
         assert str(other.value) == str(caught.value)
-    assert "(hint: " in str(caught.value)
     return str(caught.value)
-
-
-def lines(message, **inputs):
-    """Return what the lines of a message for Python make of the inputs, in their order."""
-    return [
-        eval(code, {"pandas": pd, "pyarrow": pa, "np": np, "xmceval": xmceval, **inputs})
-        for code in re.findall(r"pass (.+?)(?=, likewise | if |; |\)$)", message)
-    ]
-
-
-def shell_lines(y_true, y_score, likewise=""):
-    """Run the lines that a message has for a command, or those for another file, and return the files they write."""
-    with naming_flags(), pytest.raises(xmceval.DataError) as caught:
-        value(y_true, y_score)
-    written = []
-    message = str(caught.value).replace(y_true, likewise or y_true)
-    for line in re.findall(r"run (python -c '[^']*')", message):
-        exec(shlex.split(line)[2], {})
-        path = Path(re.search(r'"([^"]*-new\.\w+)"', line)[1])
-        written.append(str(path.rename(f"{len(written)}-{likewise}{path.name}")))
-    return written

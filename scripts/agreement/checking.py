@@ -49,7 +49,7 @@ class Ours:
             truth, scores = map(by_query, (case.truth, case.scores)) if cell.is_of_dicts else (case.truth, case.scores)
             train = {"train": case.train} if any(name.startswith("PS") for name in names) else {}
             cutoffs = range(1, case.most + 1)
-            self._results[key] = xmceval.score(truth, scores, metrics=names, k=cutoffs, **train, **options)
+            self._results[key] = xmceval.score(truth, scores, metrics=names, k=cutoffs, grades=True, **train, **options)
         return self._results[key]
 
 

@@ -1,7 +1,6 @@
 """Completion and help: what a shell offers, and how help lays out the options."""
 
 import re
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -97,7 +96,7 @@ def test_help_shows_the_main_options_on_one_screen_and_ends_with_the_place_of_th
     assert set(main) < set(more)
     assert {"-k", "-m", "--train", "--threshold", "--output-format", "--help-all"} <= set(main)
     assert all(text.splitlines()[-1].startswith("  Guides: ") for text in texts)
-    assert (Path(texts[0].rpartition("Guides: ")[2].strip()) / "start.md").is_file()
+    assert texts[0].rstrip().endswith("Guides: xmceval guide")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -38,6 +38,7 @@ ARGUMENTS = {
     "inspect": [EVIL, "t.txt"],
     "convert": [EVIL, "x.npz"],
     "datasets": [EVIL],
+    "guide": [EVIL],
     "metrics": [EVIL],
     "merge": [EVIL],
     "score": ["t.txt", EVIL],

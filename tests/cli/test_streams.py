@@ -24,6 +24,7 @@ LINES = {
     "convert": "convert p.txt {}.npz -v",
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
+    "guide": "guide start",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files; an output
 # called | is a pipe without a reader.

@@ -129,7 +129,6 @@ PREDICTIONS = {
     "pairs, DiSMEC++": (PREDS.replace("4 5", "4 2"), {}),
     "pairs, napkinXC": (body(PREDS).replace("\n", " \n"), {}),
     "pairs without a header, blank lines after": (body(PREDS) + "\n\n", {}),
-    "pairs, a comma in the header": (PREDS.replace("4 5", "4,5"), {}),
     "pairs, comments behind blanks": ("# one\n" + lines(f"{row}{' # 9:9#9 ' * 9 if i % 2 else chr(9) + '#'}" for i, row in enumerate(PREDS.splitlines())) + "#\n", {}),
     "omikuji": (joined("\t", "{} {}"), {}),
     "omikuji, trailing blanks": (joined("\t", "{} {} "), {}),
@@ -359,8 +358,8 @@ def test_integers_as_wide_as_there_are_labels_are_scores():
 @pytest.mark.parametrize(
     ("message", "option", "make"),
     [
-        ("x.npy has 3 columns, but t.txt has 5 labels", "preds", lambda: saved("x.npy", np.array([[1, 1, 2]] * 4))),
-        ("x.npy has 3 columns, but t.txt has 5 labels", "preds", lambda: saved("x.npy", np.array([[1, 7, 2]] * 4))),
+        ("x.npy row 0: label 1 appears twice in this row", "preds", lambda: saved("x.npy", np.array([[1, 1, 2]] * 4))),
+        (r"x.npy row 0: label 7 is outside 0\.\.4", "preds", lambda: saved("x.npy", np.array([[1, 7, 2]] * 4))),
         *(
             (r"m-labels\.npy: has shape \(4, 2\); expected one label name per entry", "labels", make)
             for make in (

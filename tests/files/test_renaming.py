@@ -79,7 +79,7 @@ def renamed(table, of_query, of_document):
 def values(pair, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return xmceval.score(*pair, k=[1, 3], **options).estimates
+        return xmceval.score(*pair, k=[1, 3], grades=True, **options).estimates
 
 
 NEEDING = [name for name, metric in METRICS.items() if metric.needs_labels]

@@ -30,6 +30,7 @@ VALUES = {
     "missing": ("drop", "drop"),
     "filter": ("sub/filter.txt", "filter.txt"),
     "filter_truth": (True, True),
+    "grades": (True, True),
     "empty_rows": ("drop", "drop"),
     "unscored": ("zero", "zero"),
     "ties": ("expected", "expected"),

@@ -52,7 +52,7 @@ def update(max_weight, weights):
 
 
 def plot(kind, metrics=None, of="P@1,AUC"):
-    return score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=of.split(",")).plot(kind, metrics=metrics)
+    return score(eye[:2, :2], [[0.5, 0.2], [0.1, 0.2]], metrics=of.split(",")).plot(kind, metrics=metrics)
 
 
 @pytest.fixture(autouse=True)

@@ -185,10 +185,12 @@ def public_calls():
         calls[name] = lambda: function(*args, **options)
 
     for form, matrix in truths(truth).items():
+        declared = {"grades": True} if "grades" in form else {}
         for metrics in (AT_CUTOFFS, WHOLE_ROWS):
-            add(f"score, truth {form}, {metrics}", xmceval.score, matrix, sparse, metrics=metrics, n_labels=N_LABELS)
-        add(f"score, train {form}", xmceval.score, y_true, sparse, metrics="PSP", train=matrix)
-        add(f"at_k, truth {form}", xmceval.ndcg_at_k, matrix, scores, k=3)
+            options = {"metrics": metrics, "n_labels": N_LABELS, **declared}
+            add(f"score, truth {form}, {metrics}", xmceval.score, matrix, sparse, **options)
+        add(f"score, train {form}", xmceval.score, y_true, sparse, metrics="PSP", train=matrix, **declared)
+        add(f"at_k, truth {form}", xmceval.ndcg_at_k, matrix, scores, k=3, **declared)
     for form, matrix in all_scores(scores).items():
         for metrics in (AT_CUTOFFS, WHOLE_ROWS):
             is_list = "ids" in form and metrics == WHOLE_ROWS

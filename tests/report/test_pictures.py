@@ -290,7 +290,7 @@ def test_kinds_are_those_of_the_table_and_each_subject_has_a_default(comparison)
     assert one_row.plot().axes[0].lines[0].get_ydata().tolist() == [100, 100]
 
 
-PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1", "AUC"])
+PLAIN = xmceval.score(np.eye(2), [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1", "AUC"])
 
 
 def test_no_results_are_no_picture():

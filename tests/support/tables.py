@@ -1,6 +1,5 @@
 """Tables in memory and in files, and the lines that refusals of them print."""
 
-
 import pyarrow as pa
 import pytest
 from pyarrow import feather

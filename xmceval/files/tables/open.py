@@ -53,6 +53,7 @@ from xmceval.files.tables.table import (
 from xmceval.files.text.words import text_of
 from xmceval.rows.block import Int64
 from xmceval.rows.names import naming_columns, plain
+from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
 
 RANKS_LOOKED_AT = 1 << 15  # lines
@@ -94,7 +95,7 @@ def open_table(table: Table, request: Request) -> Opened:
 def join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Table | None:
     """Return shards as one table if its lines name queries, or rows that are counted over all shards; else None."""
     tables = list[Table]()
-    for number, part in enumerate(shards.parts):
+    for number, part in enumerate(in_turn(shards.name, shards.parts)):
         table = _find_part(part, f"{name}[{number}]")
         if table is None:
             return None

@@ -118,7 +118,8 @@ def check_systems(systems: object) -> None:
     unnamed = next((name for name in systems if not isinstance(name, str)), None)
     if unnamed is not None:
         raise UsageError(f"systems: names must be text, got {unnamed!r} (hint: pass {{{str(unnamed)!r}: ...}})")
-    if is_by_query(systems) and not any(map(is_by_query, systems.values())):
+    are_dicts = any(isinstance(scores, Mapping) for scores in systems.values())
+    if are_dicts and is_by_query(systems) and not any(map(is_by_query, systems.values())):
         raise UsageError(
             "systems must be a dict of scores by name, got a run {query: {document: score}} "
             "(hint: pass {'a': run, 'b': ...})"

@@ -252,15 +252,20 @@ def test_two_readings_are_refused_until_one_is_decided(items, expected):
     inputs = [as_input(code, name) for code, name in zip(codes_in(items["inputs"]), "tp", strict=True)]
     with pytest.raises(xmceval.DataError, match=r"\(hint: "):
         xmceval.score(*inputs, metrics=METRICS)
+    readings = []
     for code in codes_in(items["decided by"]):
         if "np." in code:  # the other reading of the same input
             continue
         decided, options = decide(code, inputs)
-        found = dict(xmceval.score(*decided, metrics=METRICS, **options))
-        if np.shape(inputs[0])[:1] == (2,) or "float" in code:  # other instances, or the other reading
-            assert 0 <= found["P@1"] <= 1
-        else:
-            assert found | {"AP@all": 0} == expected | {"AP@all": 0}  # a ranking of all labels has more of them
+        readings.append(dict(xmceval.score(*decided, metrics=METRICS, **options)))
+    assert all(0 <= found["P@1"] <= 1 for found in readings)
+    if n_rows(inputs[0]) == n_rows(Y):  # of the instances of the guide; a ranking of all labels has more of them
+        assert any(found | {"AP@all": 0} == expected | {"AP@all": 0} for found in readings)
+
+
+def n_rows(value):
+    """Return the number of rows of an array or a list."""
+    return value.shape[0] if hasattr(value, "shape") else len(value)
 
 
 UNREAD = {

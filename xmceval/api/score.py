@@ -97,9 +97,9 @@ def score(
     Parameters
     ----------
     y_true : sparse matrix, array, lists, path or list of matrices [n_rows, n_labels]
-        Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
-        indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
-        lists, sets, arrays or tensors of integers, whose lengths differ, or differ from `n_labels`.
+        Values are 0 and 1, or grades with ``grades=True``. Any scipy.sparse format, a dense indicator, or a file
+        of truth in any form that the command reads. Or the ids of each row's labels: a list of lists, sets, arrays
+        or tensors of integers.
 
         Or a table, of pandas, polars, Arrow and others: wide, with a column of numbers per label; long, with columns
         such as ``row`` and ``label``; or with a column of lists. ``xmceval guide inputs`` has all names.
@@ -119,8 +119,8 @@ def score(
         label is not predicted. ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two
         arrays [n_rows, any width]; the array of integers has the labels, padded with -1. Or labels alone,
         ranked with the best first: lists of integers as in `y_true`, or an array with fewer or more columns
-        than there are labels. Whole numbers that may be ids or scores, such as permutations of all labels, are
-        ids if `n_labels` is passed, and refused otherwise. Or a file of predictions.
+        than there are labels. An array of integers as wide as the number of labels has scores, and is refused if
+        each of its rows may be the ids of all labels. Or a file of predictions.
 
         All arrays may be PyTorch tensors, dense or sparse, on any device, including bfloat16, or arrays of JAX,
         CuPy and others that export DLPack. Metrics at a cutoff do not copy dense scores in memory, and copy

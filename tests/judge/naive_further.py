@@ -1,6 +1,7 @@
 """The judge of columns: each metric as its formula says, by loops.
 
-A row is (true labels, scores, weight); a cell is (place, truth, weight), its place as in naive_rows.py.
+A row is (true labels, scores, weight, filtered labels); a cell is (place, truth, weight), its place as in
+naive_rows.py.
 """
 
 import math
@@ -9,17 +10,18 @@ from fractions import Fraction
 from judge.naive_rows import pairs_in_order
 
 
-def kept(truth, scores, weights, rel, empty_rows):
-    """Return (true labels, scores, weight) of each row that is not left out."""
-    rows = zip(truth, scores, weights or [1.0] * len(truth), strict=True)
-    sets = [({label for label, grade in y.items() if grade >= rel}, s, w) for y, s, w in rows]
+def kept(truth, scores, weights, rel, empty_rows, filtered=None):
+    """Return (true labels, scores, weight, filtered labels) of each row that is not left out."""
+    rows = zip(truth, scores, weights or [1.0] * len(truth), filtered or [set()] * len(truth), strict=True)
+    sets = [({label for label, grade in y.items() if grade >= rel}, s, w, out) for y, s, w, out in rows]
     return [row for row in sets if row[0] or empty_rows == "zero"]
 
 
 def cells_of(rows, label, unscored):
-    """Return (place, truth, weight) of all cells of a label."""
+    """Return (place, truth, weight) of all cells of a label, but those that are filtered and not true."""
     missing = (0, 0.0) if unscored == "bottom" else (1, 0.0)
-    return [((1, s[label]) if label in s else missing, label in y, w) for y, s, w in rows]
+    inside = [row for row in rows if label not in row[3] - row[0]]
+    return [((1, s[label]) if label in s else missing, label in y, w) for y, s, w, _ in inside]
 
 
 def auc(cells):
@@ -54,8 +56,8 @@ def recall_at_precision(cells, least):
 
 def global_average_precision(rows):
     """Average precision of all stored cells; a true label without a score is never found."""
-    stored = [((1, score), label in y, w) for y, s, w in rows for label, score in s.items()]
-    n_true, n_found = math.fsum(len(y) * w for y, _, w in rows), math.fsum(w for _, is_true, w in stored if is_true)
+    stored = [((1, score), label in y, w) for y, s, w, _ in rows for label, score in s.items()]
+    n_true, n_found = math.fsum(len(y) * w for y, _, w, _ in rows), math.fsum(w for _, is_true, w in stored if is_true)
     return average_precision(stored) * n_found / n_true if n_found else 0.0 if n_true else None
 
 

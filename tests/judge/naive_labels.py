@@ -26,9 +26,12 @@ def counts(cells, weights=None):
     return tuple(sum(x for cell, x in zip(cells, w, strict=True) if cell == kind) for kind in kinds)
 
 
-def of_label(sets, label, weights=None):
-    """Count one column."""
-    return counts([(label in t, label in p) for t, p in sets], weights)
+def of_label(sets, label, weights=None, filtered=None):
+    """Count one column; a row in which the label is filtered but not true has no such cell."""
+    w = [1] * len(sets) if weights is None else weights
+    if filtered is not None:
+        w = [0 if label in out - t else x for x, (t, _), out in zip(w, sets, filtered, strict=True)]
+    return counts([(label in t, label in p) for t, p in sets], w)
 
 
 def of_row(true, predicted, n_labels):
@@ -36,9 +39,9 @@ def of_row(true, predicted, n_labels):
     return counts([(label in true, label in predicted) for label in range(n_labels)])
 
 
-def of_all(sets, n_labels, weights=None):
+def of_all(sets, n_labels, weights=None, filtered=None):
     """Count all cells."""
-    columns = [of_label(sets, label, weights) for label in range(n_labels)]
+    columns = [of_label(sets, label, weights, filtered) for label in range(n_labels)]
     return tuple(sum(column[i] for column in columns) for i in range(4))
 
 
@@ -89,14 +92,14 @@ def f_measure(p, r, beta):
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p + r else 0.0
 
 
-def evaluate(rate, average, sets, n_labels, *, beta=1.0, zero="0", over="all", train=(), weights=None):
+def evaluate(rate, average, sets, n_labels, *, beta=1.0, zero="0", over="all", train=(), weights=None, filtered=None):
     """Return a rate: of all cells (micro), its mean over labels (macro, weighted), or its mean over rows (samples)."""
     if average == "micro":
-        return rate_of(rate, of_all(sets, n_labels, weights), beta, zero)
+        return rate_of(rate, of_all(sets, n_labels, weights, filtered), beta, zero)
     if average == "samples":
         values = [rate_of(rate, of_row(t, p, n_labels), beta, zero) for t, p in sets]
         return mean(values, weights) if sets else divide(0, 0, zero)
-    columns = [of_label(sets, label, weights) for label in range(n_labels)]
+    columns = [of_label(sets, label, weights, filtered) for label in range(n_labels)]
     values = [rate_of(rate, column, beta, zero) for column in columns]
     if average == "weighted":
         return mean(values, [tp + fn for tp, _, fn, _ in columns])

@@ -12,7 +12,10 @@ from judge.naive import ranked, ratio
 
 @dataclass(frozen=True)
 class Whole:
-    """True labels with their grades, the stored scores, the place of every label, k and options."""
+    """True labels with their grades, the stored scores, the place of every label, k and options.
+
+    A filtered label that is not true has no place: None.
+    """
 
     truth: dict
     scores: dict
@@ -28,7 +31,7 @@ class Whole:
     @property
     def false(self):
         """Labels that are not true."""
-        return [label for label in range(len(self.places)) if label not in self.truth]
+        return [label for label, place in enumerate(self.places) if place is not None and label not in self.truth]
 
     @property
     def hit_ranks(self):
@@ -37,7 +40,7 @@ class Whole:
 
     def as_high(self, label):
         """Labels scored at least as high as one."""
-        return [other for other in range(len(self.places)) if self.places[other] >= self.places[label]]
+        return [other for other, place in enumerate(self.places) if place is not None and place >= self.places[label]]
 
 
 def pairs_in_order(true, false):
@@ -158,13 +161,19 @@ def places(scores, n_labels, unscored):
 
 
 def row_pairs(
-    name, truth, scores, n_labels, *, unscored="bottom", empty_rows="zero", k=0, rel=1, weights=None, options=None
-):
+    name, truth, scores, n_labels, *,
+    unscored="bottom", empty_rows="zero", k=0, rel=1, weights=None, options=None, filtered=None,
+):  # fmt: skip
     """Return the weighted (numerator, denominator) of each row that has a value; rows of weight 0 have none."""
     pairs = []
-    for y, s, weight in zip(truth, scores, weights or [1] * len(truth), strict=True):
+    n_rows = len(truth)
+    for y, s, weight, out in zip(truth, scores, weights or [1] * n_rows, filtered or [()] * n_rows, strict=True):
         true = {label: grade for label, grade in y.items() if grade >= rel}
-        pair = METRICS[name](Whole(true, s, places(s, n_labels, unscored), k, options or {}))
+        of_labels = [
+            None if label in out and label not in true else place
+            for label, place in enumerate(places(s, n_labels, unscored))
+        ]
+        pair = METRICS[name](Whole(true, s, of_labels, k, options or {}))
         if pair is not None and weight and (true or empty_rows == "zero"):
             pairs.append((weight * pair[0], weight * pair[1]))
     return pairs

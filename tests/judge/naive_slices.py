@@ -52,10 +52,13 @@ def within(sets, labels):
     return [({number[x] for x in t if x in number}, {number[x] for x in p if x in number}) for t, p in sets]
 
 
-def label_mean(rate, average, sets, labels, train, **options):
+def label_mean(rate, average, sets, labels, train, filtered=None, **options):
     """Return a label-wise mean over the labels of a bin."""
     counts = [train[label] for label in labels]
-    return naive_labels.evaluate(rate, average, within(sets, labels), len(labels), train=counts, **options)
+    if filtered is not None:
+        filtered = [out for out, _ in within([(out, set()) for out in filtered], labels)]
+    inside = within(sets, labels)
+    return naive_labels.evaluate(rate, average, inside, len(labels), train=counts, filtered=filtered, **options)
 
 
 def labels_of(bins, n_bins):

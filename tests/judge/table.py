@@ -35,6 +35,7 @@ class Rules:
     unscored: str = "bottom"
     threshold: float = -math.inf
     train: Any = ()
+    filtered: Any = None  # a set of labels of each row, which have no scores
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def parse(name):
 def top_k(name, truth, scores, rules):
     """Judge a metric of naive.py, at a cutoff or over the whole list."""
     k = None if name.cutoff == "all" else name.k
-    true, kept, weights = rows_that_count(name, truth, scores, rules)
+    true, kept, weights, _ = rows_that_count(name, truth, scores, rules)
     pairs = naive.row_values(name.metric, k, name.options, true, kept, rules.inverse, rules.n_labels)
     return naive.ratio([(weight * num, weight * den) for weight, (num, den) in zip(weights, pairs, strict=True)])
 
@@ -89,6 +90,7 @@ def whole_row(name, truth, scores, rules):
         rel=name.number("rel"),
         weights=rules.weights,
         options=numbers,
+        filtered=rules.filtered,
     )
 
 
@@ -96,7 +98,7 @@ def rate(kind, average="micro"):
     """Return the judge of a rate of naive_labels.py with its default average, at a cutoff or a threshold."""
 
     def judge(name, truth, scores, rules):
-        sets, weights = sets_of(name, truth, scores, rules)
+        sets, weights, filtered = sets_of(name, truth, scores, rules)
 
         def evaluate(kind):
             return naive_labels.evaluate(
@@ -106,6 +108,7 @@ def rate(kind, average="micro"):
                 over=name.options.get("over", "all"),
                 train=rules.train,
                 weights=weights,
+                filtered=filtered,
             )
 
         if name.options.get("of") == "means":
@@ -119,7 +122,7 @@ def per_row(worth):
     """Return the judge of a mean over rows of a function of their true and their decided labels."""
 
     def judge(name, truth, scores, rules):
-        sets, weights = sets_of(name, truth, scores, rules)
+        sets, weights, _ = sets_of(name, truth, scores, rules)
         return naive_labels.mean([float(worth(true, decided)) for true, decided in sets], weights)
 
     return judge
@@ -129,8 +132,8 @@ def cells(*kinds):
     """Return the judge of a number of cells, of one kind or several: tp, fp, fn or tn."""
 
     def judge(name, truth, scores, rules):
-        sets, weights = sets_of(name, truth, scores, rules)
-        counts = naive_labels.of_all(sets, rules.n_labels, weights)
+        sets, weights, filtered = sets_of(name, truth, scores, rules)
+        counts = naive_labels.of_all(sets, rules.n_labels, weights, filtered)
         return math.fsum(counts[kind] for kind in kinds)
 
     return judge
@@ -138,7 +141,7 @@ def cells(*kinds):
 
 def coverage(name, truth, scores, rules):
     """Judge coverage@k: in the ideal, each row has its k rarest labels."""
-    sets, _ = sets_of(name, truth, scores, rules)
+    sets, *_ = sets_of(name, truth, scores, rules)
     inverse = rules.inverse or [1.0] * rules.n_labels
     ideal = [(true, set(sorted(true, key=lambda label: (-inverse[label], label))[: name.k])) for true, _ in sets]
     over, of = name.options.get("over", "truth"), name.options.get("of", "hits")
@@ -147,7 +150,7 @@ def coverage(name, truth, scores, rules):
 
 def column(name, truth, scores, rules):
     """Judge a metric of columns."""
-    rows = naive_further.kept(truth, scores, rules.weights, name.number("rel"), rules.empty_rows)
+    rows = naive_further.kept(truth, scores, rules.weights, name.number("rel"), rules.empty_rows, rules.filtered)
     rows = [row for row in rows if row[2]]
     precision = name.number("precision", 0.9)
     return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored, precision)
@@ -201,18 +204,21 @@ def evaluate(name, truth, scores, rules):
 
 
 def rows_that_count(name, truth, scores, rules):
-    """Return the true labels, the scores and the weight of each row that counts, as three lists."""
+    """Return the true labels, the scores, the weight and the filtered labels of each row that counts, as four lists."""
+    n = len(truth)
     rows = [
-        ({label: grade for label, grade in y.items() if grade >= name.number("rel")}, s, weight)
-        for y, s, weight in zip(truth, scores, rules.weights or [1.0] * len(truth), strict=True)
+        ({label: grade for label, grade in y.items() if grade >= name.number("rel")}, s, weight, out)
+        for y, s, weight, out in zip(
+            truth, scores, rules.weights or [1.0] * n, rules.filtered or [set()] * n, strict=True
+        )
     ]
     kept = [row for row in rows if row[2] and (row[0] or rules.empty_rows == "zero")]
-    return [[row[i] for row in kept] for i in range(3)]
+    return [[row[i] for row in kept] for i in range(4)]
 
 
 def sets_of(name, truth, scores, rules):
-    """Return the true and the decided labels of each row that counts, and their weights."""
-    true, kept, weights = rows_that_count(name, truth, scores, rules)
+    """Return the true and the decided labels of each row that counts, their weights and the filtered labels."""
+    true, kept, weights, filtered = rows_that_count(name, truth, scores, rules)
     if name.cutoff is None:
-        return naive_labels.at_threshold(true, kept, rules.threshold), weights
-    return naive_labels.at_cut(true, kept, name.k), weights
+        return naive_labels.at_threshold(true, kept, rules.threshold), weights, filtered
+    return naive_labels.at_cut(true, kept, name.k), weights, filtered

@@ -41,6 +41,10 @@ def problems(draw):
         "unscored": draw(st.sampled_from(["bottom", "zero"])),
         "threshold": draw(st.sampled_from([None, THRESHOLD])),
     }
+    cells = st.tuples(st.integers(0, n - 1), st.integers(0, case.n_labels - 1))
+    pairs = draw(st.none() | st.lists(cells, max_size=2 * n))
+    if pairs is not None:
+        options |= {"filter": pairs, "filter_truth": draw(st.booleans())}
     return truth, case.scores, counts, options
 
 
@@ -61,14 +65,29 @@ def names_with(metric, cutoffs, numbers, zero):
     return list(dict.fromkeys(named(metric, {**options, **chosen}, k) for options, k in pairs))
 
 
+def without(rows, filtered):
+    """Return rows without some labels of each."""
+    pairs = zip(rows, filtered, strict=True)
+    return [{label: value for label, value in row.items() if label not in out} for row, out in pairs]
+
+
 def check(names, truth, scores, counts, options):
-    """Compare scores with the judge's."""
+    """Compare scores with the judge's, which has no scores of filtered pairs."""
     threshold = -np.inf if options["threshold"] is None else options["threshold"]
     matrices = (to_csr(rows, len(counts), np.float64) for rows in (truth, scores))
+    filtered = None
+    if options.get("filter") is not None:
+        filtered = [{label for row, label in options["filter"] if row == i} for i in range(len(truth))]
+        options |= {"filter": np.array(options["filter"], dtype=int).reshape(-1, 2)}
     result = graded.score(*matrices, metrics=names, counts=counts, n_train=N_TRAIN, **options)
+    if filtered is not None:
+        scores = without(scores, filtered)
+        truth = without(truth, filtered) if options["filter_truth"] else truth
     inverse = naive.inverse_propensities(counts, N_TRAIN, 0.55, 1.5)
     rules = {key: options[key] for key in ("empty_rows", "unscored")}
-    rules = table.Rules(len(counts), inverse, options["sample_weight"], threshold=threshold, train=counts, **rules)
+    rules = table.Rules(
+        len(counts), inverse, options["sample_weight"], threshold=threshold, train=counts, filtered=filtered, **rules
+    )
     for name, figure in zip(names, result.figures, strict=True):
         right = table.evaluate(name, truth, scores, rules)
         assert result[name] == figure.estimate.value == pytest.approx(right or 0.0, rel=1e-12, abs=1e-12), name
@@ -114,6 +133,31 @@ def test_values_of_many_rows_are_the_judges(name, weights, monkeypatch):
         numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
         names = names_with(METRICS[name], [k], numbers, ZEROS[seed % len(ZEROS)])
         check(names, case.truth, scores, counts, options)
+
+
+@every_metric
+@pytest.mark.parametrize("weights", [None, random_weights(6)], ids=["plain", "weighted"])
+def test_values_with_a_filter_of_many_rows_are_the_judges(name, weights, monkeypatch):
+    for seed, k, empty_rows, unscored, filter_truth, limit in (
+        (1, 1, "zero", "bottom", False, 3),
+        (2, 3, "drop", "zero", False, 3),
+        (3, 5, "drop", "bottom", True, 1 << 27),
+        (4, 2, "zero", "zero", False, 99),
+    ):
+        read_in_pieces(monkeypatch, ids=limit)
+        case, rng = random_case(seed), np.random.default_rng(seed)
+        counts, filtered = rng.integers(0, 30, 12).tolist(), np.argwhere(rng.random((40, 12)) < 0.25).tolist()
+        options = {
+            "sample_weight": weights,
+            "empty_rows": empty_rows,
+            "unscored": unscored,
+            "threshold": 0.0 if METRICS[name].family == "confusion" else None,
+            "filter": [*filtered, *((row, 0) for row in range(40))],  # the label 0 has no cell that is not true
+            "filter_truth": filter_truth,
+        }
+        numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
+        names = names_with(METRICS[name], [k], numbers, ZEROS[seed % len(ZEROS)])
+        check(names, case.truth, case.scores, counts, options)
 
 
 @pytest.mark.parametrize(

@@ -122,19 +122,42 @@ def test_means_over_the_labels_of_a_bin_of_many_rows_are_the_judges(n_rows, seed
         check_means(problem, [2, 5], k)
 
 
-def check_means(problem, edges, k):
+@many_rows
+def test_means_over_the_labels_of_a_bin_leave_out_filtered_pairs_that_are_not_true(n_rows, seed, empty_rows):
+    weights = seed and random_weights(seed, n_rows)
+    problem = random_case(5, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
+    check_means(problem, [2, 5], 3, filtered_pairs(n_rows))
+
+
+def filtered_pairs(n_rows):
+    """Return filtered labels of each row."""
+    return [set(np.flatnonzero(row).tolist()) for row in np.random.default_rng(8).random((n_rows, 12)) < 0.3]
+
+
+def without(rows, filtered):
+    """Return rows without some labels of each."""
+    pairs = zip(rows, filtered, strict=True)
+    return [{label: value for label, value in row.items() if label not in out} for row, out in pairs]
+
+
+def check_means(problem, edges, k, filtered=None):
     case, counts, options = problem
+    if filtered is not None:
+        options |= {"filter": [(row, label) for row, out in enumerate(filtered) for label in out]}
     k = min(k, case.n_labels)
     weights, empty_rows = options["sample_weight"] or [1.0] * len(case.truth), options["empty_rows"]
     kept = [i for i, row in enumerate(case.truth) if weights[i] and (row or empty_rows == "zero")]
     truth, scores = [case.truth[i] for i in kept], [case.scores[i] for i in kept]
+    if filtered is not None:
+        filtered = [filtered[i] for i in kept]
+        scores = without(scores, filtered)
     sets, own = naive_labels.at_cut(truth, scores, k), [weights[i] for i in kept]
     by_bin = naive_slices.labels_of(naive_slices.bins_from_edges(counts, edges), len(edges) + 1)
     coverages = [f"coverage(over={over})" for over in ("truth", "all", "ideal")]
     result = score(case, counts, [*LABELWISE, "weightedR", *coverages], edges, k, **options)
     ideal = [(set(), set(sorted(row, key=lambda x: (counts[x], x))[:k])) for row in truth]
     for number, part in enumerate(result.slices):
-        labels, rules = by_bin[number], {"train": counts, "weights": own}
+        labels, rules = by_bin[number], {"train": counts, "weights": own, "filtered": filtered}
         expected = {
             name: naive_slices.label_mean(rate, "macro", sets, labels, over=over, **rules)
             for name, (rate, over) in LABELWISE.items()
@@ -184,11 +207,11 @@ def perfect(name, row, inverse):
     return {label: inverse[label] if name in naive.PROPENSITY_SCORED else grade for label, grade in row.items()}
 
 
-def judged(name, k, options, case, truth, weights, empty_rows):
+def judged(name, k, options, case, truth, weights, empty_rows, filtered):
     """Return the weighted mean, or ratio of sums, of the perfect rankings' values."""
     pairs = []
-    for row, weight in zip(truth, weights or [1.0] * len(truth), strict=True):
-        best = perfect(name, row, case.inverse)
+    for row, weight, out in zip(truth, weights or [1.0] * len(truth), filtered, strict=True):
+        best = perfect(name, {label: grade for label, grade in row.items() if label not in out}, case.inverse)
         values = naive.row_values(name, k, options, [row], [best], case.inverse, empty_rows=empty_rows)
         pairs += [(weight * num, weight * den) for num, den in values]
     return naive.ratio(pairs)
@@ -206,19 +229,31 @@ def test_the_ceilings_of_many_rows_are_the_values_of_perfect_rankings(weights, e
         check_ceilings(random_case(6), weights, empty_rows, k, 3)
 
 
-def check_ceilings(case, weights, empty_rows, k, rel):
+@pytest.mark.parametrize("weights", [None, random_weights(7)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_ceilings_do_not_predict_filtered_pairs(weights, empty_rows):
+    for k in (1, 3, 7):
+        check_ceilings(random_case(6), weights, empty_rows, k, 3, filtered_pairs(40))
+
+
+def check_ceilings(case, weights, empty_rows, k, rel, filtered=None):
     k = min(k, case.n_labels)
+    pairs = None
+    if filtered is not None:
+        pairs = [(row, label) for row, out in enumerate(filtered) for label in out]
     asked = {f"{head}@{k}": (*HEADS[head], 1) for head in HEADS}
     if rel > 1:
         asked |= {f"{name}(rel={rel})@{k}": (name, {}, rel) for name in naive.METRICS if "rel" in METRICS[name].numbers}
-    result = measures.score(case, list(asked), ceiling=True, sample_weight=weights, empty_rows=empty_rows)
-    for name, (metric, options, grade) in asked.items():
+    options = {"sample_weight": weights, "empty_rows": empty_rows, "filter": pairs}
+    result = measures.score(case, list(asked), ceiling=True, **options)
+    filtered = filtered or [set()] * len(case.truth)
+    for name, (metric, chosen, grade) in asked.items():
         found = result.estimates[str(parse(name)[0])].ceiling
         truth = [{label: g if grade == 1 else 1.0 for label, g in row.items() if g >= grade} for row in case.truth]
-        if metric in NO_CEILING or options.get("norm") == "returned":
+        if metric in NO_CEILING or chosen.get("norm") == "returned":
             assert found is None
         elif not result.estimates[str(parse(name)[0])].undefined:
-            expected = judged(metric, k, options, case, truth, weights, empty_rows)
+            expected = judged(metric, k, chosen, case, truth, weights, empty_rows, filtered)
             assert found == pytest.approx(expected, rel=1e-12, abs=1e-12), name
 
 

@@ -160,16 +160,22 @@ class _Macro(_Common):
     def __post_init__(self) -> None:
         self.parts: list[list[float]] = [[] for _ in self.rates]
         self.n_defined = [0 for _ in self.rates]
+        if self.over == "largest":
+            seen = self.table.counts[:, : FIRST_SPAN + 2 * self.span + 2].any(axis=1)
+            self.largest = int(self.table.labels[seen].max(initial=-1))
 
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; labels without counts are added by `finish`."""
         inside: Bools | None = None
         if not self.is_weighted and self.over != "all":
-            inside = cells.is_true if self.over == "truth" else cells.is_seen(self.span)
-            if self.over == "train":
+            if self.over == "truth":
+                inside = cells.is_true
+            elif self.over == "seen":
+                inside = cells.is_seen(self.span)
+            elif self.over == "train":
                 inside = self.setup.propensities.codes_of(cells.labels) > 0
-            elif self.over == "largest" and inside.any():
-                self.largest = max(self.largest, int(cells.labels[np.flatnonzero(inside)[-1]]))
+            else:
+                inside = cells.labels <= self.largest
         if not self.is_weighted:
             self.n_inside += cells.labels.size if inside is None else int(np.count_nonzero(inside))
         for number, rate in enumerate(self.rates):

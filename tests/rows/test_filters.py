@@ -172,3 +172,60 @@ def test_real_filters_have_the_pairs_that_others_count(realdata):
     assert older.pairs == 73_329
     pairs, some = ({tuple(pair) for pair in np.loadtxt(folder / name).tolist()} for name in names)
     assert some <= pairs
+
+
+# Of two rows with the labels 0 and 1, of which only 0 is true: one has them in order, the other does not.
+BY_HAND = {
+    "AUC": 0.5,
+    "microAUC": 0.5,
+    "ranking_loss": 0.5,
+    "LRAP": 0.75,
+    "coverage_error": 1.5,
+    "MCC": 0.0,
+    **dict.fromkeys(("accuracy", "hamming_loss", "specificity", "FPR", "balanced_accuracy"), 0.5),
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "hamming_distance"), 1.0),
+}
+
+
+@pytest.mark.parametrize("filter_truth", [False, True])
+@pytest.mark.parametrize("unscored", ["bottom", "zero"])
+def test_a_filtered_pair_is_no_negative_of_its_row(unscored, filter_truth):
+    truth = np.array([[1, 0, 0, int(filter_truth)], [1, 0, 0, 0]])
+    scores, pairs = np.array([[0.9, -0.1, 5, -3], [-0.1, 0.9, -2, 4]]), [[0, 2], [0, 3], [1, 2], [1, 3]]
+    options = {"threshold": 0.5, "unscored": unscored, "filter_truth": filter_truth}
+    assert dict(xmceval.score(truth, scores, metrics=[*BY_HAND], filter=pairs, **options)) == BY_HAND
+
+
+@pytest.mark.parametrize("filter_truth", [False, True])
+def test_groups_of_rows_leave_out_their_own_filtered_pairs(rng, filter_truth):
+    truth, scores = (rng.random((40, 7)) < 0.3).astype(int), rng.random((40, 7))
+    pairs, groups = np.argwhere(rng.random((40, 7)) < 0.3), np.arange(40) % 3
+    options = {"metrics": ["AUC", "specificity", "macroBA@2", "P@2"], "threshold": 0.5, "ceiling": True}
+    options |= {"filter_truth": filter_truth, "empty_rows": "drop"}
+    weights = rng.choice([0, 0.5, 1], 40)
+    whole = xmceval.score(truth, scores, filter=pairs, by_group=groups, sample_weight=weights, **options)
+    for part in whole.slices:
+        rows = np.flatnonzero(groups == int(part.bin.name))
+        inside = np.isin(pairs[:, 0], rows)
+        of_part = np.column_stack([np.searchsorted(rows, pairs[inside, 0]), pairs[inside, 1]])
+        alone = xmceval.score(truth[rows], scores[rows], filter=of_part, sample_weight=weights[rows], **options)
+        for name, estimate in alone.estimates.items():
+            assert part.estimates[name].value == pytest.approx(estimate.value, rel=1e-12)
+            assert part.estimates[name].ceiling == (estimate.ceiling and pytest.approx(estimate.ceiling, rel=1e-12))
+
+
+def test_documents_that_only_a_filter_names_are_no_negatives_of_a_declared_collection():
+    qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"b": 2.0, "a": 1.0}, "r": {"b": 1.0}}
+    options = {"metrics": ["AUC", "ranking_loss"], "n_labels": 4}
+    result = xmceval.score(qrels, run, filter=[("q", "c"), ("q", "x"), ("r", "c")], **options)
+    assert dict(result) == {"AUC": 0.5, "ranking_loss": 0.5}  # q has a and b left
+
+
+def test_a_pair_beyond_the_labels_has_no_effect():
+    for name, lines in (("t.txt", "0:1\n1:1\n"), ("p.txt", "0:0.9 1:0.2\n0:0.5\n")):
+        write(name, lines)
+    options = {"metrics": ["macroBA@1", "tn", "MCC"]}
+    for pairs in ([[0, 9]], [[0, 9], [1, 10**9]]):
+        assert dict(xmceval.score("t.txt", "p.txt", filter=pairs, **options)) == dict(
+            xmceval.score("t.txt", "p.txt", **options)
+        )

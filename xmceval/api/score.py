@@ -202,8 +202,9 @@ def score(
         queries.) Unless refused, queries that the truth lacks are ignored.
     filter : array of int [n_pairs, 2], list of pairs of str, table or path, optional
         Pairs of row and label to remove from the predictions before they are ranked, such as the reciprocal
-        pairs of the LF-Amazon sets; for metrics of whole rows they become labels without a score. If rows are
-        queries: pairs of query and document ids, such as a query that is itself a document.
+        pairs of the LF-Amazon sets. A pair that is true stays a true label, which is not predicted; any other
+        is neither true nor false. If rows are queries: pairs of query and document ids, such as a query that is
+        itself a document.
     filter_truth : bool
         Remove those pairs from the truth too.
     threads : int, optional

@@ -34,21 +34,8 @@ class Ranking(NamedTuple):
         return self.labels, self.scores, self.n_ranked
 
 
-class Pairs(NamedTuple):
-    """Pairs of the index of a row, ascending, and a label, int64 [n_pairs]."""
-
-    rows: Int64
-    labels: Int64
-
-
-NO_PAIRS = Pairs(NONE_OMITTED, NONE_OMITTED)
-
-
-class Filtered(NamedTuple):
-    """The filtered pairs in a batch, except in dropped rows."""
-
-    true: Pairs = NO_PAIRS  # true labels that no ranking can have
-    left_out: Pairs = NO_PAIRS  # all others, which count neither as true nor as false
+Pairs = tuple[Int64, Int64]  # indices of rows, ascending, and their labels; int64 arrays [n_pairs]
+NO_PAIRS: Pairs = (NONE_OMITTED, NONE_OMITTED)
 
 
 class Decided(NamedTuple):
@@ -82,7 +69,7 @@ class Batch:
     are_lists: bool = False  # whether scores only stand for the order of labels
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
-    _filtered: dict[int, Filtered] = field(default_factory=dict)
+    _filtered: dict[int, tuple[Pairs, Pairs]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -134,24 +121,25 @@ class Batch:
             )
         return self._decided[rel]
 
-    def filtered(self, rel: int) -> Filtered:
-        """Return the filtered pairs, which are true if they have a grade of at least `rel`."""
-        pairs, block = self.setup.filter, self.block
+    def filtered(self, rel: int) -> tuple[Pairs, Pairs]:
+        """Return the filtered pairs that are true, with a grade of at least `rel`, and all others, which are left out.
+
+        Those of dropped rows, and of labels beyond the number of labels, have no effect.
+        """
+        pairs = self.setup.filter
         if pairs is None:
-            return Filtered()
+            return NO_PAIRS, NO_PAIRS
         if rel not in self._filtered:
             truth, _ = self.relevant(rel)
-            places = np.full(block.n_rows, -1)  # of the rows of the block in this batch
-            kept = slice(None) if self.kept is None else self.kept
-            places[kept] = np.where(self.is_counted(truth), np.arange(self.n_rows), -1)
-            rows, labels = pairs.between(block.first_row, block.first_row + block.n_rows)
-            rows = places[rows - block.first_row]
-            counts = (rows >= 0) & (labels < self.setup.width.n_labels)
-            rows, labels = rows[counts], labels[counts]
-            is_true, is_found = np.empty(rows.size, dtype=np.bool_), np.empty(int(truth.indptr[-1]), dtype=np.bool_)
-            match_cells(*truth[:2], np.searchsorted(rows, np.arange(self.n_rows + 1)), labels, is_true, is_found)
-            false = ~is_true
-            self._filtered[rel] = Filtered(Pairs(rows[is_true], labels[is_true]), Pairs(rows[false], labels[false]))
+            first_row, n_rows = self.block.first_row, self.block.n_rows
+            numbers = first_row + (np.arange(n_rows) if self.kept is None else self.kept)
+            rows, labels = pairs.between(first_row, first_row + n_rows)
+            counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.width.n_labels)
+            rows, labels = np.searchsorted(numbers, rows[counts]), labels[counts]
+            ends = np.searchsorted(rows, np.arange(self.n_rows + 1))
+            is_true, is_filtered = np.empty(rows.size, dtype=np.bool_), np.empty(truth.indices.size, dtype=np.bool_)
+            match_cells(*truth[:2], ends, labels, is_true, is_filtered)
+            self._filtered[rel] = (rows[is_true], labels[is_true]), (rows[~is_true], labels[~is_true])
         return self._filtered[rel]
 
     def n_labels(self, rel: int) -> Int64:
@@ -159,7 +147,8 @@ class Batch:
         n_labels = np.array([self.setup.width.n_labels], dtype=np.int64)
         if self.setup.filter is None:
             return n_labels
-        return n_labels - np.bincount(self.filtered(rel).left_out.rows, minlength=self.n_rows)
+        _, (rows, _) = self.filtered(rel)
+        return n_labels - np.bincount(rows, minlength=self.n_rows)
 
     def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
         """Return which rows are not dropped for lack of true labels, bool [n_rows]."""

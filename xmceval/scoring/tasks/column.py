@@ -48,11 +48,6 @@ class ScoredCells(NamedTuple):
     is_true: Bools
     units: Int64
 
-    @property
-    def are_left_out(self) -> Bools:
-        """Which cells are left out by a filter, bool [n_cells]."""
-        return np.isnan(self.scores) & ~self.is_true
-
     def take(self, places: NDArray[Any]) -> ScoredCells:
         """Return the cells at `places`, int [n_taken] or bool [n_cells]."""
         return ScoredCells._make(array[places] if array.size else array for array in self)
@@ -137,12 +132,12 @@ class LabelAreas(Task):
         scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, rows)
         if not is_counted.all():
             scored = scored.take(is_counted[rows])
-        left_out = batch.filtered(self.rel).left_out
-        n_missing = n_true - np.count_nonzero(is_scored)
         rows = np.repeat(np.arange(batch.n_rows), np.diff(truth.indptr))[~is_scored]
-        rows = np.concatenate([rows, left_out.rows])
-        missing = np.concatenate([truth.indices[:n_true][~is_scored], left_out.labels])
-        unscored = copy_cells(missing, np.full(rows.size, np.nan), np.arange(rows.size) < n_missing, rows)
+        n_missing = rows.size
+        _, (filtered_rows, filtered_labels) = batch.filtered(self.rel)
+        rows = np.concatenate([rows, filtered_rows])
+        labels = np.concatenate([truth.indices[:n_true][~is_scored], filtered_labels])
+        unscored = copy_cells(labels, np.full(rows.size, np.nan), np.arange(rows.size) < n_missing, rows)
         n_counted = int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted))
         part.absorb(StoredCells(part.bits, (scored, unscored), n_counted))
 
@@ -233,7 +228,8 @@ def rank_cells(
     stored = np.add.reduceat(cells.units, first) if cells.units.size else np.diff(starts)
     spare = np.array([math.ldexp(n_cells - count, -bits) for count in stored.tolist()])
     weights = np.ldexp(cells.units.astype(np.float64), -bits) if cells.units.size else np.ones(labels.size)
-    left_out, scores = cells.are_left_out, cells.scores
+    scores = cells.scores
+    left_out = np.isnan(scores) & ~cells.is_true
     weights[left_out] = 0.0
     if zero_unscored:
         scores = np.where(left_out, -np.inf, scores)

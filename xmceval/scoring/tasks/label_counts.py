@@ -29,7 +29,7 @@ from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
-from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
+from xmceval.scoring.batch import Decided, Pairs
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 
 Counts = NDArray[np.signedinteger[Any]]
@@ -46,6 +46,7 @@ WEIGHT_BITS = 40
 MOST_WEIGHT = 1 << 22
 
 NO_IDS = np.empty(0, dtype=np.int64)
+NO_ROWS = Rows(np.zeros(1, dtype=np.int64), NO_IDS, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class LabelCounters(Part):
 
     def add_ranked(
         self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,
-        drop_empty: bool = False, left_out: Pairs = NO_PAIRS, propensities: Propensities | None = None,
+        drop_empty: bool = False, propensities: Propensities | None = None,
     ) -> None:  # fmt: skip
         """Count rows and their rankings, best first, down to each cutoff; `weights` is empty or per row."""
         used = truth.indices[: truth.indptr[-1]]
@@ -194,11 +195,9 @@ class LabelCounters(Part):
                 self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
 
         largest = int(ranked.max(initial=-1, where=valid))
-        self._add(truth, largest, weights, drop_empty, left_out, count, lambda: ranked.ravel()[valid.ravel()])
+        self._add(truth, largest, weights, drop_empty, count, lambda: ranked.ravel()[valid.ravel()])
 
-    def add_decisions(
-        self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False, left_out: Pairs = NO_PAIRS
-    ) -> None:
+    def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
         """Count rows and their decisions; `weights` is empty or float64 [n_rows]."""
 
         def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
@@ -208,10 +207,20 @@ class LabelCounters(Part):
             kernel(truth.indptr, place(truth.indices), decided.counts, labels, units, drop_empty, counters)
 
         n_decided = int(decided.counts[:, DECISIONS].sum())
-        self._add(truth, decided.largest, weights, drop_empty, left_out, count, lambda: decided.labels[:n_decided] >> 1)
+        self._add(truth, decided.largest, weights, drop_empty, count, lambda: decided.labels[:n_decided] >> 1)
+
+    def leave_out(self, pairs: Pairs, weights: Float64) -> None:
+        """Count the rows that leave labels out; `weights` is empty or float64 [n_rows]."""
+        rows, labels = pairs
+
+        def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
+            np.add.at(counters[:, -1], place(labels), units[rows] if units.size else 1)
+
+        if labels.size:
+            self._add(NO_ROWS, int(labels.max()), weights, False, count, lambda: labels)
 
     def _add(
-        self, truth: Rows, largest: int, weights: Float64, drop_empty: bool, left_out: Pairs,
+        self, truth: Rows, largest: int, weights: Float64, drop_empty: bool,
         count: Callable[[Counts, Int64, Callable[[Int64], Int64]], None], find_others: Callable[[], Int64],
     ) -> None:  # fmt: skip
         """Count rows in the array or by ids, given their truth and the `largest` other label.
@@ -222,27 +231,20 @@ class LabelCounters(Part):
         used, units = truth.indices[: truth.indptr[-1]], NO_IDS
         if self._bits:
             units = np.rint(np.ldexp(weights, self._bits)).astype(np.int64)
-        kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
-
-        def count_all(counters: Counts, place: Callable[[Int64], Int64]) -> None:
-            count(counters, units, place)
-            if left_out.labels.size:
-                np.add.at(counters[:, -1], place(left_out.labels), units[left_out.rows] if units.size else 1)
-
+        kept = np.flatnonzero((np.diff(truth.indptr) > 0) | (not drop_empty))
         with self._lock:
-            rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
+            rows = self._rows + (int(units[kept].sum()) if self._bits else kept.size)
             check_weight(rows, self._bits)
             self._rows = rows
-            largest = max(largest, int(used.max(initial=-1)), int(left_out.labels.max(initial=-1)))
-            self._n_labels = max(self._n_labels, largest + 1)
+            self._n_labels = max(self._n_labels, largest + 1, int(used.max(initial=-1)) + 1)
             if self._n_labels <= DENSE_IDS:
                 room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
                 self._go_dense(min(room, DENSE_IDS) if self._n_labels > len(self._dense) else 0)
-                count_all(self._dense, lambda labels: labels)
+                count(self._dense, units, lambda labels: labels)
                 return
-            ids = np.unique(np.concatenate([used, find_others(), left_out.labels]))
+            ids = np.unique(np.concatenate([used, find_others()]))
             counts = np.zeros((ids.size, self._slots), dtype=np.int64)
-            count_all(counts, lambda labels: np.searchsorted(ids, labels))
+            count(counts, units, lambda labels: np.searchsorted(ids, labels))
             has_any = counts.any(axis=1)
             self._go_by_id()
             self._by_id.add(ids[has_any], counts[has_any])
@@ -294,6 +296,10 @@ class NotedRows:
     def add_decisions(self, *arguments: Any) -> None:
         """Record rows and their decisions."""
         self.additions.append(lambda counters: counters.add_decisions(*arguments))
+
+    def leave_out(self, *arguments: Any) -> None:
+        """Record the labels that rows leave out."""
+        self.additions.append(lambda counters: counters.leave_out(*arguments))
 
     def absorb(self, other: LabelCounters) -> None:
         """Record the counts of several blocks."""

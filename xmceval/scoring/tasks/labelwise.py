@@ -93,11 +93,12 @@ class LabelCells:
     def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int, *, are_filtered: bool) -> None:
         self.labels = labels  # int64 [n]
         by_slot = np.array(counts.T, dtype=np.int64, order="C")
-        self.left_out = NO_LABELS  # the rows that leave each label out, int64 [n]; empty without a filter
-        self.rows: int | Int64 = rows  # all others
+        self.left_out: Int64 = NO_LABELS  # int64 [n]; the rows that leave each label out, if there is a filter
+        self.rows: Int64 | int = rows  # all others
         if are_filtered:
-            self.left_out, by_slot = by_slot[-1], by_slot[:-1]
+            self.left_out = by_slot[-1]
             self.rows = rows - self.left_out
+            by_slot = by_slot[:-1]
         stop = FIRST_SPAN + 2 * n_spans
         self.true: Int64 = by_slot[TRUE]  # int64 [n]; the rows in which each label is true
         # int64 [n_spans, n]; the rows that predict the label up to the end of each span, the rows among these
@@ -321,20 +322,15 @@ class Labelwise(Task):
     def add(self, batch: Batch, part: LabelCounters) -> None:
         """Count the labels of a batch."""
         setup, (truth, _) = batch.setup, batch.relevant(self.rel)
-        left_out = batch.filtered(self.rel).left_out
         if self.cutoffs.size:
+            ranking, propensities = batch.ranking, setup.propensities
             part.add_ranked(
-                truth,
-                batch.ranking.labels,
-                batch.ranking.n_ranked,
-                self.cutoffs,
-                batch.weights,
-                setup.drop_empty,
-                left_out,
-                setup.propensities,
+                truth, ranking.labels, ranking.n_ranked, self.cutoffs, batch.weights, setup.drop_empty, propensities
             )
         else:
-            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty, left_out)
+            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
+        _, left_out = batch.filtered(self.rel)
+        part.leave_out(left_out, batch.weights)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""

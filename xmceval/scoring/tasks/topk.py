@@ -14,7 +14,7 @@ from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
 from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
-from xmceval.scoring.batch import Batch, longest, rank, rows_where
+from xmceval.scoring.batch import Batch, Ranking, longest, rank, rows_where
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
@@ -241,21 +241,7 @@ class TopK(RowTask):
                 ),
                 values,
             )
-        n_keys = max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
-        room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
-        kernels.compute_rows(
-            tuple(truth),
-            batch.ranking.arrays,
-            setup.propensities.table,
-            self.recipe,
-            setup.drop_empty,
-            are_tied,
-            is_expected,
-            _NO_BINS if setup.bins is None else setup.bins.by_code,
-            batch.scratch.held(f"top-k of grade {self.rel}", (self.measures, room), self._make_space),
-            values,
-            shares,
-        )
+        self._compute_rows(batch, truth, batch.ranking, values, shares, are_tied=are_tied)
         if setup.options.ceiling:
             self._lower_ceilings(batch, truth, values)
         for micro in self.micro:
@@ -266,38 +252,42 @@ class TopK(RowTask):
             shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
         return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
 
+    def _compute_rows(
+        self, batch: Batch, truth: Rows, ranking: Ranking, values: Float64, shares: Float64, *, are_tied: bool
+    ) -> None:
+        """Write the values of rows, given the truth and a ranking; `are_tied` as in the kernel."""
+        setup, n_keys = batch.setup, max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
+        room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
+        kernels.compute_rows(
+            tuple(truth),
+            ranking.arrays,
+            setup.propensities.table,
+            self.recipe,
+            setup.drop_empty,
+            are_tied,
+            setup.options.ties == "expected",
+            _NO_BINS if setup.bins is None else setup.bins.by_code,
+            batch.scratch.held(f"top-k of grade {self.rel}", (self.measures, room), self._make_space),
+            values,
+            shares,
+        )
+
     def _lower_ceilings(self, batch: Batch, truth: Rows, values: Float64) -> None:
-        """Replace the ceilings of rows with filtered true labels by the values of the best ranking without them."""
-        missed, propensities = batch.filtered(self.rel).true, batch.setup.propensities
-        if not missed.rows.size:
+        """Replace ceilings by the values of the best rankings without filtered labels."""
+        (rows, labels), _ = batch.filtered(self.rel)
+        if not rows.size:
             return
-        scratch = Scratch()  # the ranking of the batch is in its own
-        is_changed = np.bincount(missed.rows, minlength=batch.n_rows) > 0
-        changed = rows_where(truth, is_changed, scratch, "changed")
-        best = rows_where(truth, is_changed, scratch, "best")
-        drop_pairs(*best, 0, np.cumsum(is_changed)[missed.rows] - 1, missed.labels, True, np.zeros(2, dtype=np.int64))
-        inverse = propensities.inverse[propensities.codes_of(best.indices)]
-        reached = np.empty((changed.indptr.size - 1, *values.shape[1:]))
-        gain_of = self.curves[self.outputs[:, 0], 0]
-        for gain in np.unique(gain_of).tolist():
-            if gain == kernels.PROPENSITY:
-                best_first = best._replace(values=inverse)
-            else:
-                best_first = best  # by grade
-            kernels.compute_rows(
-                tuple(changed),
-                rank(best_first, self.discounts.shape[1] + 1, scratch).arrays,
-                propensities.table,
-                self.recipe,
-                batch.setup.drop_empty,
-                False,
-                False,
-                _NO_BINS,
-                self._make_space(scratch, self.measures, max(int(changed.indptr[-1]), 1)),
-                reached,
-                NO_SHARES,
-            )
-            values[np.ix_(is_changed, gain_of == gain, np.array([4]))] = reached[:, gain_of == gain, :1]
+        scratch = Scratch()  # that of the batch has its ranking
+        best = rows_where(truth, np.ones(batch.n_rows, dtype=np.bool_), scratch, "best")
+        drop_pairs(*best, 0, rows, labels, True, np.zeros(2, dtype=np.int64))
+        propensities = batch.setup.propensities
+        by_propensity = best._replace(values=propensities.inverse[propensities.codes_of(best.indices)])
+        are_weighted = self.curves[self.outputs[:, 0], 0] == kernels.PROPENSITY
+        reached = np.empty_like(values)
+        for outputs, gains in ((are_weighted, by_propensity), (~are_weighted, best)):
+            ranking = rank(gains, self.discounts.shape[1] + 1, scratch)
+            self._compute_rows(batch, truth, ranking, reached, NO_SHARES, are_tied=False)
+            values[:, outputs, -1] = reached[:, outputs, 0]
 
     def has_ideal(self, measure: Measure) -> bool:
         """Return whether a measure does not divide by predictions, which another ranking could reduce."""

@@ -69,7 +69,6 @@ class Batch:
     are_lists: bool = False  # whether scores only stand for the order of labels
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
-    _filtered: dict[int, tuple[Pairs, Pairs]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +90,6 @@ class Batch:
             omitted=self.omitted[kept] if self.omitted.size else self.omitted,
             _relevant={},
             _decided={},
-            _filtered={},
         )
 
     @property
@@ -129,18 +127,16 @@ class Batch:
         pairs = self.setup.filter
         if pairs is None:
             return NO_PAIRS, NO_PAIRS
-        if rel not in self._filtered:
-            truth, _ = self.relevant(rel)
-            first_row, n_rows = self.block.first_row, self.block.n_rows
-            numbers = first_row + (np.arange(n_rows) if self.kept is None else self.kept)
-            rows, labels = pairs.between(first_row, first_row + n_rows)
-            counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.width.n_labels)
-            rows, labels = np.searchsorted(numbers, rows[counts]), labels[counts]
-            ends = np.searchsorted(rows, np.arange(self.n_rows + 1))
-            is_true, is_filtered = np.empty(rows.size, dtype=np.bool_), np.empty(truth.indices.size, dtype=np.bool_)
-            match_cells(*truth[:2], ends, labels, is_true, is_filtered)
-            self._filtered[rel] = (rows[is_true], labels[is_true]), (rows[~is_true], labels[~is_true])
-        return self._filtered[rel]
+        truth, _ = self.relevant(rel)
+        first_row, n_rows = self.block.first_row, self.block.n_rows
+        numbers = first_row + (np.arange(n_rows) if self.kept is None else self.kept)
+        rows, labels = pairs.between(first_row, first_row + n_rows)
+        counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.width.n_labels)
+        rows, labels = np.searchsorted(numbers, rows[counts]), labels[counts]
+        ends = np.searchsorted(rows, np.arange(self.n_rows + 1))
+        is_true, is_filtered = np.empty(rows.size, dtype=np.bool_), np.empty(truth.indices.size, dtype=np.bool_)
+        match_cells(*truth[:2], ends, labels, is_true, is_filtered)
+        return (rows[is_true], labels[is_true]), (rows[~is_true], labels[~is_true])
 
     def n_labels(self, rel: int) -> Int64:
         """Return the number of labels that count in each row, int64 [n_rows], or [1] without a filter."""

@@ -201,7 +201,8 @@ class LabelAreas(Task):
             labels, places = np.unique(cells.labels, return_inverse=True)
             n_cells = np.zeros(labels.size, dtype=np.int64)
             np.add.at(n_cells, places, cells.units if cells.units.size else 1)
-            has_true = np.isin(labels, cells.labels[cells.is_true])
+            has_true = np.zeros(labels.size, dtype=np.bool_)
+            has_true[places[cells.is_true]] = True
             n_mixed = np.count_nonzero(has_true & (n_cells < part["rows"]))
             lines.append(f"{listed(means)}: mean over {n_mixed:,} of {counted(n_labels, 'label')}")
         return lines
@@ -229,10 +230,10 @@ def rank_cells(
     spare = np.array([math.ldexp(n_cells - count, -bits) for count in stored.tolist()])
     weights = np.ldexp(cells.units.astype(np.float64), -bits) if cells.units.size else np.ones(labels.size)
     scores = cells.scores
-    left_out = np.isnan(scores) & ~cells.is_true
+    left_out = np.flatnonzero(np.isnan(scores) & ~cells.is_true)
     weights[left_out] = 0.0
     if zero_unscored:
-        scores = np.where(left_out, -np.inf, scores)
+        scores[left_out] = -np.inf
     else:  # number the distinct scores of a group upwards from 1, so that no score is 0
         is_new = np.ones(scores.size, dtype=np.bool_)
         is_new[1:] = scores[1:] != scores[:-1]

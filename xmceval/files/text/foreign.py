@@ -16,9 +16,6 @@ from xmceval.files.opened import Head, Request
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
-_SEPARATOR = re.compile(rb"[ \t]*[,;][ \t]*|[ \t]+")
-_DECIMAL = re.compile(rb"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
-_PAIR = re.compile(rb"[ \t,;][^ \t,;]*:").search  # a word with a colon, except the first word
 _FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
 _ODD = PERCENT + b"|" + COMMA
 
@@ -28,7 +25,6 @@ _IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
 _ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
 _IN_FASTTEXT = re.compile(rb"\A[ \t]*__label__\S+[ \t]+(%b)(?=[ \t\r]|\Z)" % _ODD)
 _IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
-_NAMES = "row, label and score or user, item and rating"
 
 _CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
 _NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")

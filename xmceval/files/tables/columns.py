@@ -85,10 +85,11 @@ _ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
 def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, list[str]]:
     """Return the columns of each role; those in `lists` may have plural names."""
     roles: dict[str, list[str]] = {role: [] for role in NAMES}
+    may_be_plural = frozenset(lists)
     for name in names:
         word = plain(name)
         role = _ROLES.get(word)
-        if role is None and name in lists:
+        if role is None and name in may_be_plural:
             role = _ROLES.get(word.removesuffix("s")) or _ROLES.get(word.removesuffix("es"))
         if role is not None:
             roles[role].append(name)
@@ -100,14 +101,6 @@ def are_known(names: Iterable[str]) -> bool:
     roles = find_roles(names)
     keys, labels = len(roles["row"] + roles["query"]), len(roles["document"] + roles["label"])
     return bool(keys and labels)
-
-
-def has_known_columns(frame: Any) -> bool:
-    """Return whether a data frame has the key or labels of a long table among its columns or index."""
-    names = [str(name) for name in frame.columns]
-    roles = find_roles(names, names)
-    index = [str(name) for name in getattr(getattr(frame, "index", None), "names", ())]
-    return any(roles[role] for role in ("row", "query", "document", "label")) or are_known(index)
 
 
 def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, are_scores: bool) -> Columns:

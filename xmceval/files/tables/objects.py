@@ -92,7 +92,7 @@ def _is_wide(frame: Any, name: str) -> bool:
     columns = [str(column) for column in frame.columns]
     roles = find_roles([*_index_names(frame), *columns], columns)
     keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
-    if (keys and labels) or any(map(partial(_has_lists, frame), range(len(columns)))):
+    if (keys and labels) or any(map(partial(_has_lists, frame), range(len(columns)), frame.dtypes)):
         return False
     if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):
         raise DataError(f"{name}: is a sparse data frame, which is not read (hint: pass {name}.sparse.to_coo())")
@@ -105,9 +105,8 @@ def _is_wide(frame: Any, name: str) -> bool:
     return True
 
 
-def _has_lists(frame: Any, place: int) -> bool:
+def _has_lists(frame: Any, place: int, kind: Any) -> bool:
     """Return whether a column has lists: by its type, or by its first cell that is not missing."""
-    kind = frame.dtypes.iloc[place] if hasattr(frame, "iloc") else frame.dtypes[place]
     if str(kind).lower().startswith("list"):
         return True
     if not hasattr(frame, "iloc") or kind.kind != "O":

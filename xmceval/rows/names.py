@@ -225,9 +225,8 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
     """Return the error for names that are a permutation of another input's row or label numbers."""
     place = next(place for place, name in enumerate(named.listed) if name != place)
     have = "have" if named.holder == "columns" else "has"
-    by_number = "sort_index()" if named.column is None else f"sort_values({named.column!r})"
-    if named.holder == "columns":
-        by_number = "sort_index(axis=1)"
+    sorting = {"index": "sort_index()", "columns": "sort_index(axis=1)"}
+    by_number = sorting.get(named.holder, f"sort_values({named.column!r})")
     return AmbiguousError(
         f"{named.source}: its {named.holder} {have} the numbers of the {named.noun}s of {other.source} in another "
         f"order, {named.listed[place]} in place of {place}: which {named.noun} is meant, by number or by position? "

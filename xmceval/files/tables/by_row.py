@@ -296,19 +296,15 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     """Return the number of rows: that of the truth, if known, else the largest row of the table + 1."""
     name, stop = by_row.table.name, int(by_row.runs[-1, 1])
     n_rows = request.n_rows if request.are_scores else None
-    are_ids = f"rename the column {by_row.columns.key!r} to query_id if its numbers are ids"
-    if n_rows is not None and stop > n_rows and by_row.columns.key is None:
-        raise DataError(f"{name}: has {counted(stop, 'row')}, but the truth has {counted(n_rows, 'row')}")
+    are_ids = f"(hint: rename the column {by_row.columns.key!r} to query_id if its numbers are ids)"
     if n_rows is not None and stop > n_rows:
-        raise DataError(
-            f"{name}: has an entry in row {stop - 1}, but the truth has {counted(n_rows, 'row')} (rows are 0-based) "
-            f"(hint: {are_ids})"
-        )
+        of_truth = f"but the truth has {counted(n_rows, 'row')}"
+        if by_row.columns.key is None:
+            raise DataError(f"{name}: has {counted(stop, 'row')}, {of_truth}")
+        raise DataError(f"{name}: has an entry in row {stop - 1}, {of_truth} (rows are 0-based) {are_ids}")
     n_rows = stop if n_rows is None else n_rows
     if n_rows > max(n_lines * 2**10, 2**22):
-        raise DataError(
-            f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')} (hint: {are_ids})"
-        )
+        raise DataError(f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')} {are_ids}")
     return n_rows
 
 

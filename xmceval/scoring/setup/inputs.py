@@ -304,12 +304,12 @@ def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) ->
     if truth is not None and not is_by_query:
         ours, rows = _named_rows(truth, opened)
         order = find_order(ours, rows)
-        if order is not None and not isinstance(source, MatrixSource):
-            raise DataError(
-                f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is read "
-                "in its own order (hint: sort the lines of both by it)"
-            )
-        if order is not None and isinstance(source, MatrixSource):
+        if order is not None:
+            if not isinstance(source, MatrixSource):
+                raise DataError(
+                    f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is "
+                    "read in its own order (hint: sort the lines of both by it)"
+                )
             source = source.ordered(order)
     return replace(
         opened,

@@ -209,9 +209,8 @@ class Evaluator:
         with self._lock:
             setup, pair = self._base.setup, None
             _check_growing(self._base)
-            if (
-                self._base.n_rows and setup.labels is None and setup.options.duplicates == "error"
-            ):  # as in earlier batches
+            has_no_names = setup.labels is None
+            if self._base.n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
                 pair = open_pair(y_true, y_score, setup.width.or_none, has_grades=setup.has_grades)
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)

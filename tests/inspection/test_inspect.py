@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix, save_npz
 from support.files import write, write_matrix
 
 import xmceval
-from xmceval.inspection.file import inspect_file
+from xmceval.inspection.file import Spread, inspect_file
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
@@ -43,8 +43,8 @@ def test_scores_are_counted(tmp_path):
     (tmp_path / "p.txt").write_text(SCORES)
     [file] = xmceval.inspect("p.txt").files
     assert (file.kind, file.n_rows, file.n_labels, file.n_entries) == ("scores", 4, 6, 6)
-    assert (file.empty_rows, file.tied_rows, file.zeros, file.negative) == (1, 1, 1, 1)
-    assert (file.rows_by_label, file.rows_by_score) == (4, 3)
+    assert (file.empty_rows, file.zeros, file.labels_seen) == (1, 1, 5)
+    assert (file.per_row, file.per_label) == (Spread(0, 1.5, 1.5, 3), Spread(1, 1.0, 1.2, 2))
     assert (file.least, file.greatest, file.is_sound) == (-0.5, 0.9, True)
 
 
@@ -259,14 +259,14 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, run):
     lines = out.splitlines()
     assert lines[0] == "js: not valid, score refuses it"
     assert lines[1].startswith("  error: js:3: 'x' is a name, not a label id")
-    assert lines[2:] == ["", "js", "  text, JSON lines, no header; no row could be read"]
+    assert lines[2:] == ["", "js", "  text, JSON lines, no header; not counted, as it is not valid"]
 
 
 def test_what_cannot_be_parsed_has_no_statistics(tmp_path, run):
     (tmp_path / "bad").write_text("0:1 x\n")
     code, out, _ = run("inspect", "bad", "-v")
     assert code == 1
-    assert "no row could be read" in out
+    assert "not counted, as it is not valid" in out
     assert "empty" not in out
     assert "rows ·" not in out
 
@@ -396,14 +396,14 @@ def test_a_file_that_is_not_sound_is_not_compared(made):
 
 
 def test_several_files_of_a_kind_are_named_with_what_may_surprise(made):
-    write_matrix("q.txt", np.where(made[1] > 1, np.inf, made[1]))
+    empty = np.arange(400)[:, None] % 100 == 0
+    write_matrix("q.txt", np.where(empty, -np.inf, made[1]))
     lines = str(xmceval.inspect(["t.txt", "p.txt", "q.txt"])).splitlines()
     assert [line.partition(":")[0] for line in lines] == [
         *("t.txt", "p.txt", "q.txt", "t.txt and p.txt fit", "t.txt and q.txt fit"),
         *("t.txt", "q.txt"),
     ]
-    n_infinite = np.count_nonzero(made[1] > 1)
-    assert lines[-1].endswith(f"rows with equal scores · {n_infinite} infinite")
+    assert lines[-1] == "q.txt: 4 rows without predictions"
 
 
 def test_p_at_1_is_compared_with_rows_in_random_order_and_shifted_labels(rng):
@@ -471,12 +471,9 @@ QRELS = "q1 0 d9 1\nq3 0 d1 2\n"
 def test_a_run_is_described_by_its_own_queries():
     report = xmceval.inspect(write("run", RUN))
     [file] = report.files
-    assert (file.kind, file.n_rows, file.n_labels, file.n_entries, file.tied_rows) == ("scores", 2, 2, 3, 1)
+    assert (file.kind, file.n_rows, file.n_labels, file.n_entries) == ("scores", 2, 2, 3)
     assert (file.per_row.least, file.per_row.most) == (1, 2)
-    assert str(report) == (
-        "run: valid: 2 queries, 2 documents, 3 retrieved documents; TREC run, scores from 2 to 5\n"
-        "1 query with equal scores\n"
-    )
+    assert str(report) == ("run: valid: 2 queries, 2 documents, 3 retrieved documents; TREC run, scores from 2 to 5\n")
     assert "TREC run, rows are queries" in report.to_text(verbose=True)
 
 
@@ -504,8 +501,8 @@ def test_queries_that_only_one_of_two_files_has_are_no_reason_against_them_in_an
     shown = report.to_text(verbose=True)
     assert shown.startswith("qrels: valid: 3 queries, 2 documents, 3 judgments; TREC qrels\n")
     assert "\nrun: valid: 2 queries, 2 documents, 3 retrieved documents; " in shown
-    assert "1 judged 0 · " in shown
-    for words in ("entries per query", "entries per document", "all queries by score", "queries in random order"):
+    assert "\n1 judged 0\n" in shown
+    for words in ("entries per query", "entries per document", "queries in random order"):
         assert words in shown
     assert not any(word in shown.replace("rows are queries", "") for word in (" row", "label"))
     assert report.to_json().count('"has_queries": true') == 2

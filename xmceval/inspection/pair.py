@@ -92,11 +92,14 @@ def inspect_pair(
     truth: FileInspection, scores: FileInspection, training: Training | None = None, **options: Any
 ) -> PairInspection:
     """Compare predictions with a truth as `score` does with `options`; filtered pairs do not count."""
-    pair = PairInspection(truth.path, scores.path, faults=tuple(_check_sizes(truth, scores, training)))
+    pair = PairInspection(truth.path, scores.path)
+    are_sound = truth.is_sound and scores.is_sound
+    if are_sound:
+        pair = replace(pair, faults=tuple(_check_sizes(truth, scores, training)))
     is_same_file = truth.file.resolve() == scores.file.resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
-    if not (pair.faults or truth.faults or scores.faults):
+    if are_sound and pair.is_sound:
         try:
             pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1",), grades=True, **options))
         except DataError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.errors import DataError, counted, escaped, listed, plural
+from xmceval.errors import DataError, counted, escaped, listed
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.io.streams import kept_pipes
@@ -33,7 +33,6 @@ from xmceval.scoring.state import first_of
 from xmceval.scoring.state_file import PROPENSITIES, is_state, load_state
 from xmceval.version import INSPECT_SCHEMA
 
-BAR = 24  # characters of the longest bar of a histogram
 MOST_SHARDS = 10  # shard numbers to show
 TRAINING = frozenset({"trn", "train", "training"})  # words in the names of files of training labels
 
@@ -144,7 +143,7 @@ class InspectionReport(Displayed):
     def _facts(self) -> list[str]:
         """Return what may surprise: a line on all files, or on each where several are truth or several scores."""
         truth = _find_truth(self.files)
-        facts = [(file.path, list(_file_facts(file, is_first=file is truth))) for file in self.files]
+        facts = [(file.path, list(_file_facts(file, is_first=file is truth))) for file in self.files if file.is_sound]
         if len({file.kind for file in self.files}) == len(self.files):
             line = " · ".join(fact for _, of_file in facts for fact in of_file)
             return [line] if line else []
@@ -192,26 +191,24 @@ def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
             yield "named like training labels, so not compared"
         elif not is_first or file.are_ranks:
             yield f"read as truth: {file.why}"
-        rows = [(file.empty_rows, "without judgments" if file.has_queries else "without a true label")]
-    else:
-        rows = [(file.empty_rows, "without predictions"), (file.tied_rows, "with equal scores")]
-    yield from (f"{counted(number, file.row)} {words}" for number, words in rows if number)
-    are_judgments = file.has_queries and file.kind == "truth"
-    entries = (
-        (file.zeros, f"{file.zeros:,} judged 0" if are_judgments else counted(file.zeros, "stored zero")),
-        (file.infinite, f"{file.infinite:,} infinite"),
-        (file.nans, f"{file.nans:,} NaN"),
-        (file.duplicates, counted(file.duplicates, "duplicate")),
-        (file.outside, f"{counted(file.outside, 'label')} out of range"),
-    )
-    yield from (words for number, words in entries if number)
+    if file.empty_rows:
+        without = "predictions"
+        if file.kind == "truth":
+            without = "judgments" if file.has_queries else "a true label"
+        yield f"{counted(file.empty_rows, file.row)} without {without}"
+    if file.zeros:
+        yield (
+            f"{file.zeros:,} judged 0"
+            if file.has_queries and file.kind == "truth"
+            else counted(file.zeros, "stored zero")
+        )
 
 
 def _file_details(file: FileInspection) -> Iterator[str]:
     """Yield the path of a file and, line by line, what it contains."""
     yield file.path
-    if file.per_row is None and file.faults:
-        yield f"  {file.description}; no row could be read"
+    if file.faults:
+        yield f"  {file.description}; not counted, as it is not valid"
         return
     yield f"  {file.description}; read as {file.kind}: {file.why}"
     labels = counted(file.n_labels, file.label)
@@ -228,26 +225,11 @@ def _file_details(file: FileInspection) -> Iterator[str]:
         elif file.are_ranks:
             yield f"  no values: ranks {values}, the highest for the first {file.label} of a {file.row}"
         else:
-            yield f"  values {values}{f', {file.negative:,} negative' if file.negative else ''}"
-    by_label, by_score = (
-        f"all {plural(file.row)}" if number == file.n_rows else counted(number, file.row)
-        for number in (file.rows_by_label, file.rows_by_score)
-    )
-    yield f"  order: {by_label} by {file.label}{'' if file.kind == 'truth' else f', {by_score} by score'}"
-    for noun, spread in ((file.row, file.per_row), (file.label, file.per_label)):
-        if spread is not None:
-            yield f"  entries per {noun}: {spread}"
-            most = max(number for _, _, number, _ in spread.bins)
-            heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
-            width = max(map(len, heads))
-            for head, (_, _, number, share) in zip(heads, spread.bins, strict=True):
-                bar = "#" * max(round(BAR * number / most), 1)
-                yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
+            yield f"  values {values}"
+    if file.per_row is not None:
+        yield f"  entries per {file.row}: {file.per_row}"
     if file.per_label is not None:
-        yield (
-            f"  head: the most frequent 1% of these {plural(file.label)} have {file.head_share:.1%} of the entries; "
-            f"tail: the less frequent half has {file.tail_share:.1%}"
-        )
+        yield f"  entries per {file.label} with any: {file.per_label}"
 
 
 def _state_line(state: StateInspection) -> str:

@@ -22,7 +22,7 @@ def compared(names, **options):
 def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
     assert raw("<b>a\x00b</b>") == "<b>a\N{REPLACEMENT CHARACTER}b</b>"
     row = Row("<a>", {"P@1": Cell("1.00", "±0.10", "best", "b"), "P@3": Cell("2.00", emphasis="second")})
-    listing = Listing("a list", (("", "n"), ("<x>", "1")), lines=("its end",), has_head=True)
+    listing = Listing("a list", ("", "n"), (("<x>", "1"),), lines=("its end",))
     sheet = Sheet(("above",), ("P@1", "P@3", "P@5"), (Section("", (row,)),), ("a < b",), (listing,), verdicts=("&",))
     [root] = parse(draw(sheet)).inside
     lines = [element.text for element in root.inside if element.tag == "div"]
@@ -35,17 +35,17 @@ def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
 
 def test_a_difference_is_a_table():
     comparison = compared("ab", k=1, metrics="P,macroF1")
-    table = read_table(parse(comparison["P@1", "b", "a"]._repr_html_()).all("table")[0])
-    assert table[0] == ["", "difference", "95% interval", "p", "p (Holm)", "wins/ties/losses"]
-    assert table[1][0] == "P@1"
+    _, head, line = str(comparison["P@1", "b", "a"]).splitlines()[:3]
+    assert head.split("  ")[-1] == "wins/ties/losses"
+    assert line.split()[0] == "P@1"
     untested = comparison["macroF1@1", "b", "a"]
     assert "not tested" in repr(untested)
     assert "macroF1@1" in str(untested)
 
 
 def test_the_metrics_are_a_table_of_all_that_can_be_asked_for():
-    rows = read_table(parse(xmceval.METRICS._repr_html_()).all("table")[0])
-    assert len(rows) == len(xmceval.METRICS) + 1
+    names = {line.split(" ")[0].partition("@")[0] for line in str(xmceval.METRICS).splitlines() if line}
+    assert {name.partition("@")[0] for name in xmceval.METRICS} <= names
     assert repr(xmceval.METRICS).startswith(f"<METRICS: {len(xmceval.METRICS)} metrics\n P@k, ")
     assert repr(xmceval.METRICS["P"]) == "<Metric P: precision, hits / k>"
     assert "precision: hits / k" in str(xmceval.METRICS)
@@ -58,10 +58,8 @@ def test_what_was_inspected_is_in_the_same_lines(tmp_path):
     scores.write_text("2 3\n0:0.5 1:0.25\n1:0.5 2:x\n")
     report = xmceval.inspect([truth, scores])
     assert repr(report).splitlines()[0] == "<InspectionReport of 2 files: not all valid, 1 problem"
-    root = parse(report._repr_html_())
-    assert "scores.txt: not valid, score refuses it" in root.text
+    assert "scores.txt: not valid, score refuses it" in str(report)
     assert str(report).startswith(f"{truth}: valid: 2 rows, 3 labels, 2 true labels; ")
-    assert all(line.strip() in root.text for line in str(report).splitlines())
 
 
 def test_how_instances_were_counted_is_shown_and_not_warned_of():

@@ -90,7 +90,7 @@ def test_columns_are_aligned_and_terms_are_not_repeated():
 
 def test_a_list_of_a_head_alone_is_drawn():
     sections = (Section("", (Row("P", {"@1": Cell("1.00")}),)),)
-    sheet = Sheet((), ("@1",), sections, (), listings=(Listing("list", (("", "n"),), has_head=True),))
+    sheet = Sheet((), ("@1",), sections, (), listings=(Listing("list", ("", "n"), ()),))
     assert draw(sheet).splitlines()[-2:] == ["list", "    n"]
 
 

@@ -13,7 +13,7 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.dataset_list import write_datasets
 from xmceval.report.metric_list import write_metrics
 
-form = options.form_option(["table", "md", "json"])
+form = options.form_option(["table", "json"])
 
 
 @options.command("metrics", short_help="List the metrics, or explain some of them.")

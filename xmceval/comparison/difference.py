@@ -11,11 +11,11 @@ from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.comparison.paired import LEVEL
 from xmceval.errors import counted, plural, split_doubts
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms import render_listings
+from xmceval.report.forms.plain import draw_listing
 from xmceval.report.renderable import Displayed, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
-from xmceval.report.sheet import MINUS, Layout, Listing
+from xmceval.report.sheet import DEFAULT, MINUS, Layout, Listing
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, Estimate, as_bounds
 from xmceval.scoring.summary import Slice
@@ -147,11 +147,11 @@ class Difference(Displayed):
         """Format the p that decides."""
         return f"p {format_p(self.p_that_decides, relation=True)}"
 
-    def _render(self, form: str, layout: Layout) -> str:
-        """Write this one difference as a list."""
+    def __str__(self) -> str:
         pair = f"{self.system} {MINUS} {self.baseline}"
-        adjusted, layout = None if self.p_adjusted is None else ADJUSTED, layout.settle(self.nouns)
-        return render_listings(form, [list_lines(pair, [self.measure.name], [self], layout, adjusted)], layout)
+        adjusted = None if self.p_adjusted is None else ADJUSTED
+        layout = DEFAULT.settle(self.nouns)
+        return draw_listing(list_lines(pair, [self.measure.name], [self], layout, adjusted), layout)
 
     def _describe(self) -> tuple[str, ...]:
         pair = f"{shorten(self.system)} - {shorten(self.baseline)}"
@@ -327,7 +327,7 @@ def list_lines(
     title = " · ".join([pair, *describe_pairs(differences, layout)])
     numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
     detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
-    return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
+    return Listing(title, head, tuple(rows), numeric, tuple(lines), detected)
 
 
 def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterator[str]:

@@ -65,13 +65,13 @@ def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
     """List the mean and the spread of each system over its runs: of all labels, then of each bin."""
     for runs in systems:
         for bin_name, spreads in itertools.groupby((*runs.spreads, *runs.spreads_in_bins), lambda spread: spread.bin):
-            rows = [("", "mean", "sd", "lowest", "highest")]
+            rows = []
             for spread in spreads:
                 values = spread.mean, spread.sd, spread.lowest, spread.highest
                 mean, sd, lowest, highest = (layout.format(spread.measure, value) for value in values)
                 rows.append((spread.measure.name, mean, sd, lowest, highest))
             title = " · ".join([runs.name, counted(len(runs.results), "run"), *([bin_name] if bin_name else [])])
-            yield Listing(title, tuple(rows), frozenset({1, 2, 3, 4}), has_head=True)
+            yield Listing(title, ("", "mean", "sd", "lowest", "highest"), tuple(rows), frozenset({1, 2, 3, 4}))
 
 
 def find_signs(layout: Layout) -> dict[str, str]:
@@ -217,7 +217,7 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
         least, most = layout.format(measure, min(sizes)), layout.format(measure, max(sizes))
         lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
     title = " · ".join([f"{measure.name} · row {MINUS} column", *about])
-    return Listing(title, (head, *rows), frozenset(range(1, len(head))), tuple(lines), has_head=True)
+    return Listing(title, head, tuple(rows), frozenset(range(1, len(head))), tuple(lines))
 
 
 def has_many_pairs(comparison: Compared) -> bool:

@@ -23,10 +23,8 @@ from xmceval.files.sidecars.values import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, Training, inspect_pair
 from xmceval.labels.propensity import NO_PROPENSITIES
-from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, to_plain, write_document
 from xmceval.report.renderable import Displayed, join_facts
-from xmceval.report.sheet import Layout, Listing
 from xmceval.rows.progress import in_turn
 from xmceval.scoring.options import IN_TABLE, OF_PROPENSITIES, UNRECORDED, specs
 from xmceval.scoring.state import first_of
@@ -119,11 +117,8 @@ class InspectionReport(Displayed):
             ]
         return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
 
-    def _render(self, form: str, layout: Layout) -> str:
-        if form == "table":
-            return self.to_text()
-        listings = [Listing(head, (), lines=tuple(lines)) for head, *lines in self._findings()]
-        return render_listings(form, [*listings, Listing("", (), lines=tuple(self._facts()))], layout)
+    def __str__(self) -> str:
+        return self.to_text()
 
     def _findings(self) -> list[list[str]]:
         """Return, for each file, state and pair, a line on its validity and lines on its problems."""

@@ -96,7 +96,7 @@ def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Se
     if provenance.files:
         rows = [(file.path, file.role, f"{file.n_bytes:,}", file.sha256) for file in provenance.files]
         head = ("File", "read as", "bytes", "SHA-256")
-        parts.append(draw_listings([Listing("Files that were read", (head, *rows), frozenset({2}), has_head=True)]))
+        parts.append(draw_listings([Listing("Files that were read", head, tuple(rows), frozenset({2}))]))
     if provenance.command:
         command = element("pre", element("code", provenance.command), tabindex="0")
         parts += [element("h3", "Command that makes this page"), command]

@@ -77,9 +77,9 @@ def draw_listings(listings: Iterable[Listing], names: Sequence[str] = ()) -> Mar
 def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
     """Draw a list: title, table with the first number bold if a difference was detected, then its lines."""
     lines = draw_lines((write_sentence(line, names) for line in listing.lines), "lines")
-    first, *heads = listing.head or ("",) * len(listing.rows[0])
+    first, *heads = listing.head
     rows = []
-    for i, (head, *texts) in enumerate(listing.body):
+    for i, (head, *texts) in enumerate(listing.rows):
         cells: list[Child] = [text if j in listing.numeric else name(text) for j, text in enumerate(texts, 1)]
         if i in listing.detected:
             cells[0] = element("b", cells[0])

@@ -1,4 +1,4 @@
-"""List the catalogue of data sets as text, Markdown, LaTeX, JSON or CSV, or describe one in detail."""
+"""List the catalogue of data sets as text or JSON, or describe one in detail."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, find_dataset, published
-from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, write_document
 from xmceval.report.forms.plain import align_columns, align_terms, write_entry
-from xmceval.report.sheet import SUSPECT, WIDTH, Listing
+from xmceval.report.sheet import SUSPECT, WIDTH
 from xmceval.version import DATASETS_SCHEMA
 
 SOURCE = "XMLRepository, http://manikvarma.org/downloads/XC/XMLRepository.html"
@@ -27,7 +26,7 @@ FOOTER = ("* others use other values of A and B", f"sizes and results: {SOURCE}"
 
 
 def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the catalogue, or named data sets with their published results, in one of the forms."""
+    """Write the catalogue, or named data sets with their published results, as text or JSON."""
     entries = [find_dataset(name) for name in names]
     if form == "json":  # values are fractions
         documents = [
@@ -37,29 +36,12 @@ def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
         catalogue = documents or [asdict(entry) for entry in datasets().values()]
         return write_document({"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": catalogue}, is_ascii=False)
     if not entries:
-        rows_of_all = [_table_row(entry) for entry in datasets().values()]
-        if form == "table":
-            return "\n".join([*align_columns([HEAD, *rows_of_all], right=NUMERIC), "", *FOOTER]) + "\n"
-        heads = tuple(map(str.lower, HEAD))
-        return render_listings(form, [Listing("", (heads, *rows_of_all), NUMERIC, FOOTER, has_head=True)])
-    if form == "table":
-        return "\n".join(
-            write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
-            for entry in entries
-        )
-    listings = []
-    for entry in entries:
-        rows = published(entry.name)
-        suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
-        results = Listing(
-            f"published results for {entry.name}, in percent" if rows else NO_RESULTS,
-            (("", *SHOWN), *map(_result_row, rows)) if rows else (),
-            frozenset(range(1, len(SHOWN) + 1)),
-            (SOURCE_LINE, *suspects) if rows else (),
-            has_head=True,
-        )
-        listings += [Listing(entry.name, tuple(_facts(entry)), frozenset()), results]
-    return render_listings(form, listings)
+        rows = map(_table_row, datasets().values())
+        return "\n".join([*align_columns([HEAD, *rows], right=NUMERIC), "", *FOOTER]) + "\n"
+    return "\n".join(
+        write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
+        for entry in entries
+    )
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:

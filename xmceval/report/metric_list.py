@@ -15,11 +15,10 @@ from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.metric import FAMILIES, Metric
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS as TABLE
-from xmceval.report.forms import render_listings
 from xmceval.report.forms.data import pick, write_document
 from xmceval.report.forms.plain import align_columns, align_terms, wrap_text, write_entry
 from xmceval.report.renderable import Displayed, fit_line
-from xmceval.report.sheet import WIDTH, Layout, Listing
+from xmceval.report.sheet import WIDTH
 from xmceval.version import METRICS_SCHEMA
 
 HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")
@@ -54,26 +53,13 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 
 
 def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
-    """Write the list of metrics, or the facts on some of them, as a table, Markdown, JSON or html."""
+    """Write the list of metrics, or the facts on some of them, as text or JSON."""
     entries = {f"{display_name(metric)}: {metric.title}": (metric, asked) for metric, asked in find_metrics(names)}
     if form == "json":
         records = map(_record_metric, (metric for metric, _ in entries.values()) if entries else sort_by_family())
         return write_document({"schema": METRICS_SCHEMA, "metrics": list(records)}, is_ascii=False)
-    if form == "table":
-        details = (write_entry(title, _facts(metric, asked), width) for title, (metric, asked) in entries.items())
-        return "\n".join(details) if entries else _write_table(width)
-    listings = []
-    for title, (metric, asked) in entries.items():
-        facts = tuple((term, text.strip()) for term, text in _facts(metric, asked))
-        listings.append(Listing(title, facts, frozenset()))
-    if not entries:
-        rows = (
-            (display_name(metric), metric.title, format_range(metric), metric.formula, "; ".join(option_words(metric)))
-            for metric in sort_by_family()
-        )
-        head = ("metric", "what it is", "range", "definition", "options")
-        listings.append(Listing("", (head, *rows), frozenset(), has_head=True))
-    return render_listings(form, listings)
+    details = (write_entry(title, _facts(metric, asked), width) for title, (metric, asked) in entries.items())
+    return "\n".join(details) if entries else _write_table(width)
 
 
 def _write_table(width: int) -> str:
@@ -320,8 +306,8 @@ class MetricTable(Displayed, Mapping[str, Metric]):
     def __len__(self) -> int:
         return len(TABLE)
 
-    def _render(self, form: str, layout: Layout) -> str:
-        return write_metrics([], form, layout.width)
+    def __str__(self) -> str:
+        return _write_table(WIDTH)
 
     def _describe(self) -> tuple[str, ...]:
         names = [display_name(metric) for metric in self.values()]

@@ -1,4 +1,4 @@
-"""Base classes of what print() shows as a table: Displayed; Tabular, in several forms; Renderable, pictures too."""
+"""Base classes of what print() shows: Displayed, as text; Tabular, in several forms; Renderable, pictures too."""
 
 from __future__ import annotations
 
@@ -21,26 +21,20 @@ LONGEST_NAME = 24  # of a system, in a repr
 
 
 class Displayed:
-    """Base class of objects that ``print()`` and notebooks show as a table, and a shell in a few lines."""
+    """Base class of objects that ``print()`` shows as text, and a shell in a few lines."""
 
     __slots__ = ()
 
     @abstractmethod
-    def _render(self, form: str, layout: Layout) -> str:
-        """Write it in one of the FORMS."""
+    def __str__(self) -> str:
+        """Write it as text."""
 
     @abstractmethod
     def _describe(self) -> tuple[str, ...]:
         """Return the lines of the repr: what it is, its main numbers, and how to see more."""
 
-    def __str__(self) -> str:
-        return self._render("table", DEFAULT)
-
     def __repr__(self) -> str:
         return "<{}>".format("\n ".join(self._describe()))
-
-    def _repr_html_(self) -> str:
-        return self._render("html", DEFAULT)
 
 
 # Keywords of the methods that write forms, for the overloads by path: a text is returned only without one.
@@ -83,6 +77,12 @@ class Tabular(Displayed):
     @abstractmethod
     def _lines(self) -> Iterator[Record]:
         """Yield the lines of CSV and frames."""
+
+    def __str__(self) -> str:
+        return self._render("table")
+
+    def _repr_html_(self) -> str:
+        return self._render("html")
 
     def _render(self, form: str, layout: Layout = DEFAULT) -> str:
         """Write it in one of the FORMS."""
@@ -303,8 +303,8 @@ def _put(text: str, path: str | Path | None, *, force: bool) -> str | None:
     return None
 
 
-def render(thing: Displayed, form: str, layout: Layout = DEFAULT) -> str:
-    """Write a displayable object in one of the FORMS."""
+def render(thing: Tabular, form: str, layout: Layout = DEFAULT) -> str:
+    """Write an object in one of the FORMS."""
     return thing._render(form, layout)
 
 

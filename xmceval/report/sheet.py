@@ -169,24 +169,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list below the table: a title, and rows of cells."""
+    """A list below the table: a title, the names of the columns, and rows of cells."""
 
     title: str
+    head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset({1})  # the columns of numbers
     lines: tuple[str, ...] = ()  # below the rows
-    has_head: bool = False  # whether the first row names the columns
-    detected: frozenset[int] = frozenset()  # rows of the body with a detected difference, which a page shows in bold
-
-    @property
-    def head(self) -> tuple[str, ...]:
-        """The names of the columns; empty if they have none."""
-        return self.rows[0] if self.has_head else ()
-
-    @property
-    def body(self) -> tuple[tuple[str, ...], ...]:
-        """The rows below the head."""
-        return self.rows[1:] if self.has_head else self.rows
+    detected: frozenset[int] = frozenset()  # rows with a detected difference, which a page shows in bold
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.report.sheet import DEFAULT, Layout, Listing
-
 FORMS: Mapping[str, str] = MappingProxyType(
     {
-        # For people: draw(sheet), and except for LaTeX draw_listings(listings, layout).
+        # For people: draw(sheet).
         "table": "xmceval.report.forms.plain",
         "md": "xmceval.report.forms.markdown",
         "latex": "xmceval.report.forms.latex",
@@ -30,8 +28,3 @@ CHOICES = (*DRAWN, "csv", "json")
 def load_form(form: str) -> Any:
     """Load the module of a form."""
     return import_module(FORMS[form])
-
-
-def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:
-    """Write lists, such as the catalogue of data sets, as a table, Markdown or html."""
-    return str(load_form(form).draw_listings(listings, layout))

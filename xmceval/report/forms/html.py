@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from xmceval.report.forms.plain import is_right_to_left
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Layout, Listing, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Sheet
 
 # Void elements, which have no end tag.
 VOID = frozenset({"meta", "wbr"})
@@ -100,18 +100,12 @@ def draw(sheet: Sheet) -> str:
     return element("div", parts)
 
 
-def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
-    """Draw lists below each other."""
-    return element("div", (_draw_listing(listing) for listing in listings))
-
-
 def _draw_listing(listing: Listing) -> Markup:
     """Draw a list as a table below its title, and its lines."""
-    head = element("tr", _draw_items("th", listing.head, listing)) if listing.head else None
-    rows: Child = (element("tr", _draw_items("td", row, listing)) for row in listing.body)
-    table = element("table", element("thead", head) if head else None, element("tbody", rows))
-    title = [listing.title] if listing.title else []
-    return join([_draw_lines(title), table if listing.rows else None, _draw_lines(listing.lines)])
+    head = element("tr", _draw_items("th", listing.head, listing))
+    rows: Child = (element("tr", _draw_items("td", row, listing)) for row in listing.rows)
+    table = element("table", element("thead", head), element("tbody", rows))
+    return join([_draw_lines([listing.title]), table, _draw_lines(listing.lines)])
 
 
 def _draw_items(tag: str, row: Sequence[str], listing: Listing) -> Iterator[Markup]:

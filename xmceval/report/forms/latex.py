@@ -7,10 +7,9 @@ floats.
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import TypeVar
@@ -37,7 +36,7 @@ T = TypeVar("T")
 PREAMBLE = r"needs \usepackage{booktabs}"
 LINE, GAP, LIST_GAP = 345, 12, 8  # points: a line of an article, and the gap between columns, also in lists
 DIGIT, LETTER, CAPITAL, RAISED = 4.7, 5, 6, 4  # points, in \small text; intervals and marks are smaller than that
-LONGEST_WORD, LONGEST_HEAD, LONGEST_TEXT = 24, 30, 40  # characters; longer text breaks, the last in lists
+LONGEST_WORD, LONGEST_HEAD = 24, 30  # characters; longer text breaks
 WIDEST_HEAD = LETTER * LONGEST_HEAD
 MOST_LINES = 40  # lines of a float, without the notes below it
 
@@ -198,29 +197,16 @@ def _draw_table(sheet: Sheet) -> str:
 
 def _draw_listing(listing: Listing) -> str:
     """Draw a list with its title as caption; split one that is too wide into blocks that repeat the first column."""
-    if not listing.rows:
-        return "\n".join(f"% {clean(line)}" for line in [listing.title, *listing.lines])
-    lengths = [max(len(cell.strip()) for cell in column) for column in zip(*listing.rows, strict=True)]
-    widths = [LETTER * length + LIST_GAP for length in lengths]
-    long = {i for i, length in enumerate(lengths) if length > LONGEST_TEXT}
-    room = LINE - sum(width for i, width in enumerate(widths) if i not in long)
-    share = max(room // max(len(long), 1), LINE // 5) - LIST_GAP  # width of each wrapped column
-    kinds = ["r" if i in listing.numeric else "l" for i in range(len(widths))]
-    kinds = [rf"p{{{share}pt}}" if i in long else kind for i, kind in enumerate(kinds)]
-    columns = range(1, len(widths))
-    is_split = listing.has_head and not long
+    columns = zip(listing.head, *listing.rows, strict=True)
+    widths = [LETTER * max(len(cell.strip()) for cell in column) + LIST_GAP for column in columns]
     tabulars = []
-    for block in split_columns(columns, widths[1:], LINE - widths[0]) if is_split else [columns]:
+    for block in split_columns(range(1, len(widths)), widths[1:], LINE - widths[0]):
         chosen = (0, *block)
-        head = [_draw_row(listing.head, chosen, long), r"\midrule"] if listing.has_head else []
-        rows = (
-            (_draw_row(row, chosen, long), max((math.ceil(LETTER * len(row[i]) / share) for i in long), default=1))
-            for row in listing.body
-            if any(row[i].strip() for i in block)
-        )
+        kinds = "".join("r" if i in listing.numeric else "l" for i in chosen)
+        rows = ((_draw_row(row, chosen), 1) for row in listing.rows if any(row[i].strip() for i in block))
         for run, height in _pack(rows):
-            tabulars.append((_frame("".join(kinds[i] for i in chosen), [*head, *run]), 1 + height))
-    return _draw_floats(tabulars, listing.lines, LIST_GAP, _break_words(listing.title) if listing.title else None)
+            tabulars.append((_frame(kinds, [_draw_row(listing.head, chosen), r"\midrule", *run]), 1 + height))
+    return _draw_floats(tabulars, listing.lines, LIST_GAP, _break_words(listing.title))
 
 
 def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
@@ -274,7 +260,7 @@ def _wrap(head: str, side: str = "right") -> str:
     return rf"\parbox[{place}]{{{WIDEST_HEAD}pt}}{{\ragged{side} {_break_words(head)}\strut}}"
 
 
-def _draw_row(row: Sequence[str], chosen: Iterable[int], long: Collection[int]) -> str:
+def _draw_row(row: Sequence[str], chosen: Iterable[int]) -> str:
     """Draw cells of a list; the star of a number takes no width, so that numbers align."""
     cells = []
     for i in chosen:
@@ -283,5 +269,5 @@ def _draw_row(row: Sequence[str], chosen: Iterable[int], long: Collection[int]) 
         if number:
             cells.append(escape(number[1].replace("-", MINUS)) + (r"\rlap{*}" if number[2] else ""))
         else:
-            cells.append(rf"\raggedright {_break_words(text)}" if i in long else escape(text))
-    return rf"{' & '.join(cells)} \tabularnewline"  # \raggedright redefines \\
+            cells.append(escape(text))
+    return rf"{' & '.join(cells)} \\"

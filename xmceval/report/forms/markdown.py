@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.plain import clean, pad, text_width
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Layout, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # maximum width of aligned columns in the source
@@ -36,11 +36,6 @@ def draw(sheet: Sheet) -> str:
     for listing in sheet.listings:
         parts.extend(_draw_listing(listing))
     return "\n\n".join(parts) + "\n"
-
-
-def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
-    """Draw lists below each other."""
-    return "\n\n".join(part for listing in listings for part in _draw_listing(listing)) + "\n"
 
 
 def escape(text: str) -> str:
@@ -82,13 +77,10 @@ def _draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Colle
 
 
 def _draw_listing(listing: Listing) -> Iterator[str]:
-    """Draw a list as a table below its title; Markdown has no table without a head, so that it may be empty."""
-    if listing.title:
-        yield escape_line(listing.title)
-    if listing.rows:
-        shown = (listing.head or ("",) * len(listing.rows[0]), *listing.body)
-        head, *rows = ([escape(cell.strip()) for cell in row] for row in shown)
-        yield "\n".join(_draw_table(head, rows, listing.numeric))
+    """Draw a list as a table below its title."""
+    yield escape_line(listing.title)
+    head, *rows = ([escape(cell.strip()) for cell in row] for row in (listing.head, *listing.rows))
+    yield "\n".join(_draw_table(head, rows, listing.numeric))
     yield from map(escape_line, listing.lines)
 
 

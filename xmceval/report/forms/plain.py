@@ -48,9 +48,9 @@ def draw(sheet: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
-    """Draw lists below each other."""
-    return "\n".join("\n".join(_draw_listing(listing, layout)) + "\n" for listing in listings)
+def draw_listing(listing: Listing, layout: Layout) -> str:
+    """Draw one list."""
+    return "\n".join(_draw_listing(listing, layout)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -139,27 +139,17 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
 
 
 def _draw_listing(listing: Listing, layout: Layout) -> list[str]:
-    lines = (*_align_listing(listing, layout.width - INDENT), *_wrap(listing.lines, layout, INDENT))
-    title = _wrap([listing.title], layout) if listing.title else []
-    return [*title, *(" " * INDENT + line for line in lines)]
-
-
-def _align_listing(listing: Listing, width: int) -> Iterator[str]:
-    """Align the rows of a list; one with a head that is too wide is wrapped into blocks of columns."""
-    rows = [tuple(map(clean, row)) for row in listing.rows]
+    """Draw a list below its title; one that is too wide is wrapped into blocks of columns."""
+    lines = _wrap([listing.title], layout)
+    rows = [tuple(map(clean, row)) for row in (listing.head, *listing.rows)]
     widths = [GAP + max(map(text_width, column)) for column in zip(*rows, strict=True)]
-    if not (rows and listing.has_head):
-        lines: list[tuple[str, ...]] = []
-        for *cells, last in rows:  # that may be long, such as a list of labels
-            first, *rest = wrap_text(last, LONGEST - INDENT - sum(widths[:-1]))
-            lines += [(*cells, first), *((*[""] * len(cells), line) for line in rest)]
-        yield from align_columns(lines, right=listing.numeric)
-        return
-    blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
-    for block in blocks:
+    room = layout.width - INDENT - widths[0] + GAP
+    aligned = list[str]()
+    for block in split_columns(list(range(1, len(widths))), widths[1:], room):
         numeric = {i for i, column in enumerate((0, *block)) if column in listing.numeric}
         in_block = [tuple(row[i] for i in (0, *block)) for row in rows]
-        yield from align_columns([row for row in in_block if any(map(str.strip, row[1:]))], right=numeric)
+        aligned += align_columns([row for row in in_block if any(map(str.strip, row[1:]))], right=numeric)
+    return [*lines, *(" " * INDENT + line for line in (*aligned, *_wrap(listing.lines, layout, INDENT)))]
 
 
 def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:

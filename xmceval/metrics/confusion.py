@@ -52,8 +52,11 @@ WEIGHTED_NOTE = (
 
 DECISION_NOTE = (
     "decisions are the stored labels with a score of at least the threshold; without one, all stored labels, or the "
-    "ones of dense zeros and ones; "
-    "average=samples is the mean over instances, micro counts all cells together"
+    "ones of dense zeros and ones"
+)
+
+AVERAGE_NOTES = MappingProxyType(
+    {"micro": "average=micro counts all cells together", "samples": "average=samples is the mean over instances"}
 )
 
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
@@ -111,6 +114,7 @@ def _decision(
     norms: Mapping[str, Norm] | None = None,
 ) -> Metric:
     takes_zero = {"zero": ZEROS} if len(averages) > 1 else {}
+    explained = [AVERAGE_NOTES[average] for average in averages if len(averages) > 1 and average in AVERAGE_NOTES]
     return Metric(
         name,
         title,
@@ -125,7 +129,7 @@ def _decision(
         higher_is_better=higher_is_better,
         needs_labels=needs_labels,
         unit=unit,
-        note=note,
+        note="; ".join([note, *explained]),
         elsewhere=elsewhere,
     )
 

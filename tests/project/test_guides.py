@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
+from scipy import stats
 from support.measures import parse
 from support.processes import COMMANDS, cli
 from support.recipes import BLOCK, GUIDES, find_code, find_imports, run, split_parts
@@ -126,6 +128,19 @@ def test_figures_of_speed_are_those_that_were_measured():
         ours, plain, utf8 = (figures[subject, name] for name in ("xmceval", "wc -w", "wc -w, UTF-8"))
         cells = [f"{each['median']:.2f} s" for each in (ours["wall"], ours["cpu"], plain["wall"], utf8["wall"])]
         assert f"B | {' | '.join(cells)} |" in text
+        times = sorted(each["wall"]["median"] / ours["wall"]["median"] for each in (plain, utf8))
+        shape = {"amazon-670k": "Amazon-670K", "amazon-3m": "Amazon-3M"}[subject]
+        assert f"{times[0]:.1f} to {times[1]:.1f} times as long for {shape}" in " ".join(text.split())
+
+
+def test_copies_of_instances_break_the_test_as_often_as_the_guide_says():
+    # Of m copies the mean varies m times as much as the test takes it to.
+    share = 2 * stats.norm.sf(stats.norm.isf(0.025) / np.sqrt(5))
+    drawn = np.repeat(np.random.default_rng(0).normal(size=(3000, 100)), 5, axis=1)
+    found = float(np.mean(stats.ttest_1samp(drawn, 0, axis=1).pvalue < 0.05))
+    assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 3000))
+    words = " ".join(GUIDES["compare"].split())
+    assert f"each instance five times in the file, about {share:.0%} of tests find a difference" in words
 
 
 def test_recipes_are_found_and_what_they_import(capsys):

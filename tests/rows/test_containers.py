@@ -96,7 +96,7 @@ def test_what_is_not_a_matrix_is_refused_in_its_own_words(precision, case):
 @pytest.mark.parametrize("n_labels", [2, 3, 5])
 @pytest.mark.parametrize("constant", [(), (0,), (0, 1)])
 @pytest.mark.parametrize(
-    "function", [xmceval.precision_at_k, xmceval.label_ranking_average_precision_score, xmceval.ndcg_score]
+    "function", [CALLS["at k"], CALLS["Evaluator"], xmceval.label_ranking_average_precision_score, xmceval.ndcg_score]
 )
 def test_the_hint_at_arrays_of_a_forest_holds(function, constant, n_labels):
     rng = np.random.default_rng(n_labels)
@@ -107,9 +107,8 @@ def test_the_hint_at_arrays_of_a_forest_holds(function, constant, n_labels):
     model = RandomForestClassifier(5, random_state=0).fit(features, y_true)
     y_score = model.predict_proba(features)
     assert {part.shape[1] for part in y_score} <= {1, 2}
-    options = {"k": 1} if function is xmceval.precision_at_k else {}
     with pytest.raises(DataError) as refused:
-        function(y_true, y_score, **options)
+        function(y_true, y_score)
     (hint,) = re.findall(r"predict_proba of a model returns, pass (.*)\)$", str(refused.value))
     passed = eval(hint, {"numpy": np, "y_score": y_score, "model": model})
     expected = np.zeros(y_true.shape)
@@ -117,7 +116,7 @@ def test_the_hint_at_arrays_of_a_forest_holds(function, constant, n_labels):
         if 1 in classes:
             expected[:, label] = part[:, list(classes).index(1)]
     assert (passed == expected).all()
-    assert 0 < function(y_true, passed, **options) <= 1
+    assert 0 < function(y_true, passed) <= 1
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "by_group", "row_ids", "filter"])

@@ -1,6 +1,7 @@
 """``xmceval metrics``: every entry of the table is listed, explained, and found by the names of other tools."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -97,6 +98,15 @@ def test_a_row_without_truth_has_the_value_of_the_entry(metric):
 @pytest.mark.parametrize("name", ["P", "R", "nDCG", "AP", "RR", "Hit", "LRAP", "coverage_error", "ranking_loss", "AUC"])
 def test_what_other_tools_do_is_noted(name):
     assert any(tool in METRICS[name].note for tool in ("trec_eval", "scikit-learn"))
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
+def test_a_note_explains_only_options_and_choices_of_its_metric(metric):
+    for clause in metric.note.split("; "):
+        found = re.match(r"(\w+)=(\w*)", clause)
+        if found and found[1] != "unscored":  # an option of scoring, not of the metric
+            assert found[1] in metric.options
+            assert found[2] in {"", *metric.options[found[1]]}
 
 
 def test_several_metrics_are_separated_by_a_blank_line_and_shown_once():

@@ -198,6 +198,34 @@ def test_what_is_wrong_with_a_line_is_said_in_words(line):
     assert read(write("j", f"{START[kind]}{line}\n"), kind).startswith(f"j:2: {WRONG[line]}")
 
 
+OTHER_LINES = {
+    "target and predictions": [{"target": "a", "predictions": ["b", "a"]}, {"target": "b", "predictions": ["b", "a"]}],
+    "id and labels": [{"id": 1, "labels": ["a"]}, {"id": 2, "labels": ["b"]}],
+    "scores by label": [{"a": 0.9, "b": 0.1}, {"a": 0.2, "b": 0.8}],
+    "text and scores by label": [{"text": "x", "cats": {"a": 0.9}}, {"text": "y", "cats": {"a": 0.8}}],
+    "an object in each": [{"cats": {"a": 0.9}}, {"cats": {"a": 0.8}}],
+    "labels alone": [["a", "b"], ["b"]],
+    "cells": [{"row": 0, "label": "a"}, {"row": 1, "label": "b"}],
+}
+
+
+@pytest.mark.parametrize("kind", ["truth", "predictions"])
+@pytest.mark.parametrize("case", OTHER_LINES)
+def test_the_hint_at_other_lines_shows_the_layout_with_its_ids_and_takes_none_of_their_keys(kind, case):
+    sound = {"truth": [{"target_ind": ["a"]}] * 2, "predictions": [{"data": [["a", 1]]}] * 2}
+    lines = {**sound, kind: OTHER_LINES[case]}
+    for name, rows in lines.items():
+        write(name, "".join(json.dumps(row) + "\n" for row in rows))
+    write("labels", "a\nb\n")
+    with pytest.raises(xmceval.DataError) as refused:
+        xmceval.score("truth", "predictions", metrics="P", k=1, labels="labels")
+    hint = str(refused.value).splitlines()[0].partition("hint: ")[2]
+    assert 'a line of truth is {"target_ind": [label, ...]}, one of predictions {"data": [[label, score], ...]}' in hint
+    assert 'each with its "uid" if rows have ids' in hint
+    keys = {key for row in OTHER_LINES[case] if isinstance(row, dict) for key in row}
+    assert not keys & set(re.findall(r'"(\w+)"', hint))
+
+
 REPEATED = {
     "target_ind": ("truth", '{"target_ind": [1], "target_ind": [2]}'),
     "target_rel": ("truth", '{"target_rel": [9], "target_ind": [1], "target_rel": [1]}'),

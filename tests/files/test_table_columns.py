@@ -245,3 +245,17 @@ def test_a_wide_table_of_documents_is_no_run_with_unknown_names():
     with pytest.raises(xmceval.DataError) as error:
         xmceval.score(truth, "wide.csv")
     assert "rename the columns to" not in str(error.value)
+
+
+@pytest.mark.parametrize("role", ["truth", "predictions"])
+@pytest.mark.parametrize("others", [{}, {"id": [1, 2]}, {"text": ["x", "y"]}])
+def test_the_hint_at_lists_of_an_unknown_name_holds(role, others):
+    right = {"truth": [[0], [1]], "predictions": [[0], [2]]}
+    tables = {name: pd.DataFrame({**others, "labels": lists}) for name, lists in right.items()}
+    expected = dict(xmceval.score(*tables.values(), metrics="P", k=1))
+    named = {**tables, role: tables[role].rename(columns={"labels": "genres"})}
+    with pytest.raises(
+        xmceval.DataError, match=r"has lists in 'genres'; expected .*\(hint: rename 'genres' to 'labels'\)$"
+    ):
+        xmceval.score(*named.values(), metrics="P", k=1)
+    assert expected == {"P@1": 0.5}

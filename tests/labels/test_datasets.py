@@ -133,12 +133,15 @@ def test_sizes_of_any_variant_are_right(sizes):
 @pytest.mark.parametrize(
     ("name", "sizes", "differences"),
     [
-        ("EURLex-4K", (15449, 3865, 3993), "3,993 labels, not 3,956"),
+        ("EURLex-4K", (15449, 3865, 3993), "3,993 labels, but 3,956 in the published split"),
         (
             *("Bibtex", (4881, 2514, 160)),
-            "4,881 training instances, not 4,880; 2,514 test instances, not 2,515; 160 labels, not 159",
+            (
+                "4,881 training instances, but 4,880 in the published split; 2,514 test instances, but 2,515 in the "
+                "published split; 160 labels, but 159 in the published split"
+            ),
         ),
-        ("Bibtex", (None, None, 1), "1 label, not 159"),
+        ("Bibtex", (None, None, 1), "1 label, but 159 in the published split"),
     ],
 )
 def test_sizes_that_fit_no_variant_are_compared_with_the_nearest(name, sizes, differences):
@@ -174,7 +177,7 @@ def test_score_warns_of_sizes_without_propensities_and_counts_instances_that_are
     truth = matrices[0].tolil()
     truth[:3] = 0
     result = xmceval.score(truth.tocsr(), matrices[1], metrics="P", dataset="Bibtex", empty_rows=empty_rows)
-    line = "the sizes differ from those of Bibtex: 40 test instances, not 2,515"
+    line = "the sizes differ from those of Bibtex: 40 test instances, but 2,515 in the published split"
     assert any(line in warning for warning in result.warnings)
 
 

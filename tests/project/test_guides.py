@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
+from scipy import stats
 from support.measures import parse
 from support.processes import COMMANDS, cli
 from support.recipes import BLOCK, GUIDES, find_code, find_imports, run, split_parts
@@ -126,6 +128,39 @@ def test_figures_of_speed_are_those_that_were_measured():
         ours, plain, utf8 = (figures[subject, name] for name in ("xmceval", "wc -w", "wc -w, UTF-8"))
         cells = [f"{each['median']:.2f} s" for each in (ours["wall"], ours["cpu"], plain["wall"], utf8["wall"])]
         assert f"B | {' | '.join(cells)} |" in text
+        times = sorted(each["wall"]["median"] / ours["wall"]["median"] for each in (plain, utf8))
+        shape = {"amazon-670k": "Amazon-670K", "amazon-3m": "Amazon-3M"}[subject]
+        assert f"{times[0]:.1f} to {times[1]:.1f} times as long for {shape}" in " ".join(text.split())
+
+
+def test_copies_of_instances_break_the_test_as_often_as_the_guide_says():
+    # Of m copies the mean varies m times as much as the test takes it to.
+    share = 2 * stats.norm.sf(stats.norm.isf(0.025) / np.sqrt(5))
+    drawn = np.repeat(np.random.default_rng(0).normal(size=(3000, 100)), 5, axis=1)
+    found = float(np.mean(stats.ttest_1samp(drawn, 0, axis=1).pvalue < 0.05))
+    assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 3000))
+    words = " ".join(GUIDES["compare"].split())
+    assert f"each instance five times in the file, about {share:.0%} of tests find a difference" in words
+
+
+def test_bins_by_counts_are_those_of_the_guide():
+    words = " ".join(GUIDES["start"].split())
+    assert "`--by-frequency 10,100` makes bins of labels with 0 to 9, 10 to 99, and 100 or more training" in words
+    folder = ROOT / "datasets" / "sample"
+    truth, preds = (folder / name for name in ("tst_X_Y.txt", "model_a.txt"))
+    for counts in ("10,100", "0,10,100"):
+        result = xmceval.score(truth, preds, metrics="P", k=5, train=folder / "trn_X_Y.txt", by_frequency=counts)
+        assert [part.bin.name for part in result.slices] == ["100 or more", "10 to 99", "0 to 9"]
+
+
+def test_systems_may_be_columns_but_for_a_benchmark():
+    assert "for results of `score` and `compare` but not of a benchmark" in " ".join(GUIDES["start"].split())
+    folder = ROOT / "datasets" / "sample"
+    truth, a, b = (folder / name for name in ("tst_X_Y.txt", "model_a.txt", "model_b.txt"))
+    for result in (xmceval.score(truth, a, metrics="P"), xmceval.compare(truth, {"a": a, "b": b}, metrics="P")):
+        assert "caption{c}" in result.to_latex(caption="c", label="l", transpose=True)
+    with pytest.raises(xmceval.UsageError, match="not available for a benchmark"):
+        xmceval.benchmark(folder / "benchmark.toml").to_latex(transpose=True)
 
 
 def test_recipes_are_found_and_what_they_import(capsys):

@@ -170,7 +170,7 @@ def test_any_two_files_fit_together(files, n_labels, expected):
 
 
 def test_every_format_has_an_example_and_every_grammar_a_format():
-    assert {row[0] for row in FILES} | {"frame"} == set(FORMATS)  # frames are in memory
+    assert {row[0] for row in FILES} == set(FORMATS)
     assert set(GRAMMARS) <= set(FORMATS)
     assert len({form.title for form in FORMATS.values()}) == len(FORMATS)
 

@@ -105,6 +105,24 @@ def test_recipe_gives_the_recorded_values(heading, files):
         assert eval(expression, names) == pytest.approx(value, rel=1e-9, abs=1e-12), expression
 
 
+TAKE_MATRICES = [
+    heading
+    for heading, (python, _) in RECIPES.items()
+    if re.search(r"\b(truth|train)[],.[]", python.rpartition("= truth.shape\n")[2])
+    and "range(200)" not in python  # the draws take long, and see what the start has made of the matrices
+]
+
+
+@pytest.mark.parametrize("heading", TAKE_MATRICES)
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array.toarray], ids=["csr_matrix", "dense"])
+def test_recipe_takes_any_matrix(heading, make, files, monkeypatch):
+    read = xmceval.read
+    monkeypatch.setattr(xmceval, "read", lambda path: make(read(path)))
+    names = run(RECIPES[heading][0])
+    for expression, value in RECORDED[heading].items():
+        assert eval(expression, names) == pytest.approx(value, rel=1e-9, abs=1e-12), expression
+
+
 def test_bootstrap_interval_is_that_of_other_draws(files):
     # The standard deviation of B draws has a relative standard error of about 1 / sqrt(2 B): 5% of the 200 draws here,
     # 0.7% of the 10,000 that were recorded. So 20% is four of them.

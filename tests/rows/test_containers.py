@@ -1,10 +1,13 @@
 """Containers in memory: each is read as the plain matrix that it holds, or refused, also if it has two readings."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy
 import scipy.sparse as sp
+from sklearn.ensemble import RandomForestClassifier
 
 import xmceval
 from xmceval import DataError
@@ -59,6 +62,22 @@ REFUSED = {
         [np.column_stack([1 - p, p]) for p in Y_SCORE.T],
         r"2 columns, .*predict_proba of a model returns",
     ),
+    "a dict per row": (Y_TRUE, [{"a": 0.9, "b": 0.1}] * 4, r"y_score.*: .* keys such as 'a', 'b' \(hint: pass pandas"),
+    "records": (
+        Y_TRUE,
+        [{"id": 1, "labels": [2]}] * 4,
+        r"y_score.*: .* keys such as 'id', 'labels' \(hint: pass pandas",
+    ),
+    "dicts per row": (
+        Y_TRUE,
+        [[{"label": 0, "score": 0.9}]] * 4,
+        r"y_score.*: is a list of lists of dicts with keys such as 'label', 'score'; expected \(label, score\) in",
+    ),
+    "dicts per row of truth": (
+        [[{"label": 0}]] * 4,
+        Y_SCORE,
+        r"y_true.*: is a list of lists of dicts with keys such as 'label'; expected labels in their place",
+    ),
     "one class per row": (Y_TRUE.argmax(axis=1), Y_SCORE, r"shape \(4,\) .*pass \[\{label\} for label in y_true\]"),
     "one predicted class": (Y_TRUE, Y_SCORE.argmax(axis=1), r"shape \(4,\) .*\[\{label\} for label in y_score\]"),
     "names": ([["a"], ["b"], ["c"], ["a"]], Y_SCORE, r"y_true.*: expected numbers, got .*\{row: \{name: value\}\}"),
@@ -72,6 +91,32 @@ def test_what_is_not_a_matrix_is_refused_in_its_own_words(precision, case):
     y_true, y_score, message = REFUSED[case]
     with pytest.raises(DataError, match=message):
         precision(y_true, y_score)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 5])
+@pytest.mark.parametrize("constant", [(), (0,), (0, 1)])
+@pytest.mark.parametrize(
+    "function", [CALLS["at k"], CALLS["Evaluator"], xmceval.label_ranking_average_precision_score, xmceval.ndcg_score]
+)
+def test_the_hint_at_arrays_of_a_forest_holds(function, constant, n_labels):
+    rng = np.random.default_rng(n_labels)
+    features, y_true = rng.random((30, 3)), rng.integers(0, 2, (30, n_labels))
+    y_true[:, list(constant)] = (
+        constant  # a label that is never true, and one that always is, have arrays of one column
+    )
+    model = RandomForestClassifier(5, random_state=0).fit(features, y_true)
+    y_score = model.predict_proba(features)
+    assert {part.shape[1] for part in y_score} <= {1, 2}
+    with pytest.raises(DataError) as refused:
+        function(y_true, y_score)
+    (hint,) = re.findall(r"predict_proba of a model returns, pass (.*)\)$", str(refused.value))
+    passed = eval(hint, {"numpy": np, "y_score": y_score, "model": model})
+    expected = np.zeros(y_true.shape)
+    for label, (part, classes) in enumerate(zip(y_score, model.classes_, strict=True)):
+        if 1 in classes:
+            expected[:, label] = part[:, list(classes).index(1)]
+    assert (passed == expected).all()
+    assert 0 < function(y_true, passed) <= 1
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "by_group", "row_ids", "filter"])

@@ -304,7 +304,8 @@ def _order_pairs(
             if difference.unit == "run":
                 why = "the runs of each system are all alike"
             elif figure.measure not in of_rows:
-                why = f"they are not means over {plural(nouns.row)}"
+                means = f"only means over {plural(nouns.row)} have them"
+                why = f"{means}; several runs of each system are tested, and xmceval guide recipes has a bootstrap"
             else:
                 why = f"there is only one {nouns.row}" if difference.n else "a system has nothing to divide by"
             untested.setdefault(why, {})[figure.name] = None

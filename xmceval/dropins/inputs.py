@@ -18,6 +18,7 @@ from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
 from xmceval.rows.matrices.tensors import as_array as take_array
 from xmceval.rows.names import Axis, find_order, first_named
+from xmceval.rows.width import OF_CLASSES
 
 BLOCK_CELLS = 1 << 18  # cells of a block; its arrays take up to 20 MB
 
@@ -68,6 +69,8 @@ def is_matrix(values: Any) -> bool:
 
 def as_array(values: Any, name: str, finite: str) -> AnyArray:
     """Return an array of numbers or strings with one or two dimensions and at least one row."""
+    if isinstance(values, (list, tuple)) and any(getattr(part, "ndim", 0) == 2 for part in values):
+        raise DataError(f"{name}: is a list of matrices; expected one matrix{OF_CLASSES}")
     array = take_array(values, name, "a matrix")
     if array.dtype == object and hasattr(values, "to_numpy"):
         array = to_numbers(values)

@@ -1,1 +1,1 @@
-"""Read input files in the formats of the table FORMATS, and write rows; no other package opens a file."""
+"""Read input files in the formats of the table FORMATS, and write rows; no other package opens a user's file."""

@@ -22,6 +22,8 @@ class Format:
 
 IN_MEMORY = Format("memory", "matrix in memory", BOTH)
 
+FRAME = Format("frame", "table", BOTH)  # in memory too
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         form.name: form
@@ -45,7 +47,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             Format("comma-names", "lists of label names between commas", BOTH, "numbers that are names in --labels"),
             Format("parquet", "Parquet", BOTH),
             Format("arrow", "Arrow", BOTH),
-            Format("frame", "table", BOTH),
             Format("npz", "npz, scipy.sparse", BOTH),
             Format("npz-arrays", "npz arrays", (SCORES,)),
             Format("npy-pair", "npy pair", (SCORES,)),

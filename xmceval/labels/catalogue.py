@@ -53,7 +53,7 @@ class Split:
         """Describe the sizes that differ from this split's; None is not compared."""
         nouns = ("training instance", "test instance", "label")
         return [
-            f"{counted(size, noun)}, not {expected:,}"
+            f"{counted(size, noun)}, but {expected:,} in the published split"
             for noun, size, expected in zip(nouns, sizes, self.sizes, strict=True)
             if size is not None and size != expected
         ]

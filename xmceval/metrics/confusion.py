@@ -40,20 +40,26 @@ NO_NUMBERS: Mapping[str, Number] = MappingProxyType({})
 BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
-    "over= is the set of labels of the mean: all (scikit-learn; xCOLUMNs, which adds 1e-6 to divisors), truth (true in "
-    "some instance), seen (true or predicted within the cutoff), train (with a training instance), largest (0 to the "
-    "largest label that is true or predicted: napkinXC, whose k is always 5); zero= is the value of 0/0, as "
-    "zero_division in scikit-learn (skip: nan)"
+    "over=all is the mean over all labels, as in scikit-learn, and in xCOLUMNs, which adds 1e-6 to divisors; "
+    "over=truth is that over the labels that are true in some instance; "
+    "over=seen is that over the labels that are true, or predicted within the cutoff; "
+    "over=train is that over the labels with a training instance; "
+    "over=largest is that over 0 to the largest label that is true or predicted, as in napkinXC, whose k is always 5; "
+    "zero= is the value of 0/0, as zero_division in scikit-learn (skip: nan)"
 )
 
 WEIGHTED_NOTE = (
-    "labels are weighted by the number of instances in which they are true, as average='weighted' in scikit-learn"
+    "in weighted means a label counts once for each instance in which it is true, as with average='weighted' in "
+    "scikit-learn"
 )
 
 DECISION_NOTE = (
-    "decisions are the stored labels with a score of at least the threshold; without one, all stored labels, or the "
-    "ones of dense zeros and ones; "
-    "average=samples is the mean over instances, micro counts all cells together"
+    "decisions are the stored labels with a score of at least the threshold, without one all stored labels, or the "
+    "ones of dense zeros and ones"
+)
+
+AVERAGE_NOTES = MappingProxyType(
+    {"micro": "average=micro counts all cells together", "samples": "average=samples is the mean over instances"}
 )
 
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
@@ -66,7 +72,7 @@ def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
         own_numbers=numbers,
-        note="tp + fp counts the predictions within the cutoff: fewer than k where there are not as many",
+        note="predictions within the cutoff are tp + fp, fewer than k where there are not as many",
     )
 
 
@@ -111,6 +117,7 @@ def _decision(
     norms: Mapping[str, Norm] | None = None,
 ) -> Metric:
     takes_zero = {"zero": ZEROS} if len(averages) > 1 else {}
+    explained = [AVERAGE_NOTES[average] for average in averages if len(averages) > 1 and average in AVERAGE_NOTES]
     return Metric(
         name,
         title,
@@ -125,7 +132,7 @@ def _decision(
         higher_is_better=higher_is_better,
         needs_labels=needs_labels,
         unit=unit,
-        note=note,
+        note="; ".join([note, *explained]),
         elsewhere=elsewhere,
     )
 

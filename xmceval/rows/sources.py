@@ -198,9 +198,11 @@ class Lockstep:
                 n_rows += sum(block.n_rows for later in truth.shards[shard + 1 :] for block in later.blocks())
             its_rows = self.n_rows - before + system.count_rest(blanks_count=its_source.n_rows is not None)
             if its_rows != n_rows:
+                shards = getattr(getattr(its_source, "source", its_source), "shards", ())  # also of a batch
+                are_by_label = len(shards) > 1 and all(shard.n_rows == n_rows for shard in shards)
                 raise DataError(
                     f"{source.name} has {counted(n_rows, 'row')}, {its_source.name} has {counted(its_rows, 'row')}; "
-                    "they must be of the same instances"
+                    f"they must be of the same instances{hint_at_classes(its_source) if are_by_label else ''}"
                 )
 
 

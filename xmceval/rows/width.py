@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from xmceval.rows.block import Source
 
 UNKNOWN = 2**63 - 1  # the number of labels if no input declares it
+OF_CLASSES = (
+    " (hint: of the list of arrays that predict_proba of a model returns, pass "
+    "numpy.column_stack([p @ classes for p, classes in zip(y_score, model.classes_)]))"
+)
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,7 @@ def hint_at_classes(scores: Source) -> str:
             " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
             "in y_score]))"
         )
-    return (
-        " (hint: of the list of arrays that predict_proba of a model returns, pass "
-        "numpy.column_stack([p @ classes for p, classes in zip(y_score, model.classes_)]))"
-    )
+    return OF_CLASSES
 
 
 def _declare(declared_by: str, number: int, noun: str = "label") -> str:

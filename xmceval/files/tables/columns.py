@@ -141,6 +141,13 @@ def find_pairs(
     if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
         roles["query"] = []
     keys = naming_columns([name for name in names if name in {*roles["row"], *roles["query"]}])
+    if not labels and lists:
+        found = listed(map(repr, sorted(lists)), "and")
+        which = found if len(lists) == 1 else "the one of labels"
+        raise DataError(
+            f"{place}: has lists in {found}; expected them in a column named labels or documents "
+            f"(hint: rename {which} to 'labels')"
+        )
     if label is None or (not keys and label not in lists):
         raise DataError(_explain(place, names, are_scores=are_scores))
     key = keys[0] if keys else None

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, describe_type, missing_package
-from xmceval.files.formats import FORMATS, Format
+from xmceval.files.formats import FORMATS, FRAME, Format
 from xmceval.files.io.chunks import Places, explain_decimal
 from xmceval.files.io.streams import is_uncompressed, open_bytes, quote, read_all_bytes, stored_at
 from xmceval.files.text.words import PADDING
@@ -318,7 +318,7 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
             problem = f"its column {column[1]!r} has numbers in another byte order"
         elif column is not None:
             problem = f"its column {column[1]!r} has values that are not all numbers, text, or lists of one of these"
-        elif form.name == "frame":
+        elif form is FRAME:
             problem = "cannot be read as a table"
         elif isinstance(error, pyarrow.ArrowNotImplementedError):
             problem = f"has features of {form.title} that this version of pyarrow does not read; or is it damaged?"
@@ -488,11 +488,11 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
 def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     """Return an object that exports an Arrow stream as a table; an array of lists has the column ``labels``."""
     pyarrow = _import_pyarrow(f"{name}: is {describe_type(value)}; reading it")
-    form, is_series = FORMATS["frame"], hasattr(value, "iloc") and not is_frame(value)
+    is_series = hasattr(value, "iloc") and not is_frame(value)
     names = Counter(map(str, value.columns) if is_frame(value) else ())
     if names and (most := names.most_common(1)[0])[1] > 1:
         raise DataError(f"{name}: has {most[1]} columns {most[0]!r} (hint: keep one of them)")
-    with _in_words(name, form):
+    with _in_words(name, FRAME):
         if isinstance(value, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
             value.validate(full=True)  # before exporting it
         try:
@@ -519,7 +519,7 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
             yield from _in_parts(_validated(batch.select(names)))
 
     place = partial(_row_of_table, name)
-    return Table(name, form, reader.schema, read, place, None, None, (form.title,), first, rows)
+    return Table(name, FRAME, reader.schema, read, place, None, None, (FRAME.title,), first, rows)
 
 
 def join_lines(name: str, tables: Sequence[Table]) -> Table:

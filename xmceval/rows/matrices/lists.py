@@ -45,11 +45,16 @@ def refuse_dicts(rows: Any, name: str, *, are_scores: bool) -> None:
     if not isinstance(rows, (list, tuple)):
         return
     first = next((row for row in rows if isinstance(row, (list, tuple, dict)) and row), ())
-    if isinstance(first, dict) and not (are_scores and all(isinstance(label, Integral) for label in first)):
-        keys = ", ".join(repr(key)[:20] for key in list(first)[:3])
+    is_nested = isinstance(first, (list, tuple)) and len(first) > 0 and isinstance(first[0], dict)
+    record = first[0] if is_nested else first
+    if not isinstance(record, dict):
+        return
+    keys = ", ".join(repr(key)[:20] for key in list(record)[:3])
+    if is_nested:
+        expected = "(label, score) in their place" if are_scores else "labels in their place"
+        raise DataError(f"{name}: is a list of lists of dicts with keys such as {keys}; expected {expected}{BY_NAME}")
+    if not (are_scores and all(isinstance(label, Integral) for label in record)):
         raise DataError(f"{name}: is a list of dicts with keys such as {keys} (hint: pass pandas.DataFrame({name}))")
-    if first and isinstance(first, (list, tuple)) and isinstance(first[0], dict):
-        raise DataError(f"{name}: is a list of lists of dicts; expected labels, or (label, score){BY_NAME}")
 
 
 def find_pair(values: Any, name: str) -> Pair | None:

@@ -462,8 +462,10 @@ def score_opened(
             drop_empty=setup.drop_empty,
             order_counts=judgments is None,
             are_lists=system.are_lists,
+            has_grades=setup.options.grades,
+            ranks=ranks,
         )
-        doubts = [Doubt(mistake)] if mistake else of_rows if ranks else ()
+        doubts = [Doubt(mistake), *of_rows] if mistake else of_rows
         of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
         warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
         n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import Doubt, counted
+from xmceval.errors import Doubt, argument, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, find_decided
 
@@ -18,6 +19,7 @@ MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and h
 NO_LABEL = -9  # neither a label nor next to one
 LEAST_ROWS = 3  # rows needed to doubt the order of scores
 LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of ascending ones
+LEAST_LABELED = 20  # rows, in which labels or grades are alike by more than chance
 
 NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows look shuffled
 FAR_FROM_CHANCE = 8.0  # standard deviations above chance; below this, nothing is proven
@@ -140,12 +142,15 @@ def find_doubts(
     drop_empty: bool = False,
     order_counts: bool = True,
     are_lists: bool = False,
+    has_grades: bool = False,
+    ranks: bool = True,
 ) -> tuple[str, Sequence[Doubt]]:
-    """Return the likely mistake shown by the first rows of a system, or else reasons to doubt its scores.
+    """Return the likely mistake shown by the first rows of a system, and reasons to doubt its labels and scores.
 
     `pieces` are from all systems and blocks, in any order; `place` names the predictions, such as `` of
     preds.txt``. If `order_counts` is False, lines may be in any order; with `are_lists`, labels are ranked only
-    by their order.
+    by their order; with `has_grades`, an argument declares grades. Scores are doubted if a metric `ranks` by them,
+    and there is no mistake that would explain them.
     """
     of_system = [piece for piece in pieces if piece.system == system]
     if not of_system:
@@ -153,11 +158,15 @@ def find_doubts(
     rows = FirstRows.join(of_system)
     sample = f" (in the first {counted(rows.n_rows, 'instance')})" if rows.n_rows == N_ROWS else ""
     n_counted = int(np.count_nonzero(rows.lengths)) if drop_empty else rows.n_rows
+    doubts = list[Doubt]()
+    if rows.n_rows >= LEAST_LABELED:
+        doubts += _doubt_labels(rows, place, are_lists=are_lists) if order_counts else ()
+        doubts += _doubt_grades(rows) if has_grades else ()
     mistake = _find_mistake(rows, n_counted, place, sample)
-    if mistake:
-        return mistake, ()
-    doubts = _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
-    return "", (*_doubt_hits(rows, n_labels, place, sample), *doubts)
+    if ranks and not mistake:
+        doubts += _doubt_hits(rows, n_labels, place, sample)
+        doubts += _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
+    return mistake, doubts
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
@@ -219,6 +228,63 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
         values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
+
+
+def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[Doubt]:
+    """Yield doubts about a label of every row that counts up or is the same, as row numbers and constants do.
+
+    In a truth with one label per row, each row may well have its own. A label that is true in every row is one of the
+    best of any model, and a best label that is the same in every row is true in some.
+    """
+    numbers, constant = "are these row numbers, read as labels?", "is it a constant, read as a label?"
+    sample = f"each of the first {rows.n_rows:,} instances"
+    best, n_hits, first = rows.best[:, 0], rows.count_hits(rows.best[:, 0]), int(rows.best[0, 0])
+    if 2 * np.count_nonzero(rows.lengths > 1) > rows.n_rows:
+        for label in _find_in_every_row(rows, step=1):
+            yield Doubt(f"the truth has {_count_from(label)}, one in {sample}: {numbers}")
+        for label in _find_in_every_row(rows, step=0):
+            if not (rows.best == label).any():
+                yield Doubt(
+                    f"label {label} is true in {sample}, and none of the two best predictions{place}: {constant}"
+                )
+            elif are_lists and (best == label).all():
+                yield Doubt(f"label {label} is true in {sample}, and the first prediction{place}: {constant}")
+    if first < 0 or 2 * n_hits >= rows.n_rows:
+        return
+    if (best == first + np.arange(rows.n_rows)).all():
+        yield Doubt(f"the first predictions{place} are {_count_from(first)}, one in {sample}: {numbers}")
+    if are_lists and n_hits == 0 and (best == first).all() and (rows.best[:, 1] != rows.best[0, 1]).any():
+        yield Doubt(f"label {first} is the first prediction{place} in {sample}, and true in none: {constant}")
+
+
+def _count_from(label: int) -> str:
+    return f"the labels {label}, {label + 1}, {label + 2} and so on"
+
+
+def _find_in_every_row(rows: FirstRows, *, step: int) -> list[int]:
+    """Return the label that is true in every row, larger by `step` from each row to the next, if it is the only one."""
+    shared = set(rows.labels[: rows.lengths[0]].tolist())
+    for row, (start, end) in enumerate(pairwise([0, *np.cumsum(rows.lengths).tolist()])):
+        shared &= set((rows.labels[start:end] - step * row).tolist())
+        if not shared:
+            break
+    return list(shared) if len(shared) == 1 else []
+
+
+def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
+    """Yield the doubt that declared grades are ids, if they all differ within each row.
+
+    There are then more values than a row has, unlike where rows hold grades 1 to n, each once.
+    """
+    row_of = np.repeat(np.arange(rows.n_rows), rows.lengths)
+    order = np.lexsort((rows.grades, row_of))
+    is_repeated = (np.diff(rows.grades[order]) == 0) & (np.diff(row_of) == 0)
+    are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED
+    if are_several and not is_repeated.any() and np.unique(rows.grades).size > rows.lengths.max():
+        yield Doubt(
+            f"the grades of the truth all differ within each of the first {rows.n_rows:,} instances, as ids do: are "
+            f"they ids of labels? (hint: pass lists of ids, without {argument('grades')})"
+        )
 
 
 def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iterator[Doubt]:

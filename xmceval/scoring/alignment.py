@@ -1,4 +1,4 @@
-"""Judge from the first rows whether predictions match the rows and labels of the truth, in the same order."""
+"""Judge from the first rows, and the result, whether predictions match the rows and labels of the truth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Doubt, argument, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows
+from xmceval.rows.nouns import Nouns
 from xmceval.scoring.batch import Batch, find_decided
+from xmceval.scoring.summary import Counts, Value
 
 N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
@@ -29,7 +31,8 @@ OF_FEW = 4.0  # standard deviations required with fewer than MIN_ROWS rows
 N_PAIRINGS = 20  # pairings with labels of other rows
 LEAST_PAIRS = 20  # pairs of labels that are true together
 LEAST_EXPECTED = 3.0  # hits of labels at random; where fewer are expected, none is no surprise
-BELONG = "do truth and predictions belong together?"
+LEAST_MISSED = 10  # the same for a whole result, whose values are 0
+_BELONG = "do truth and predictions belong together?"
 
 QUESTIONS = (
     ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
@@ -301,10 +304,38 @@ def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iter
     possible = int(np.minimum(n_scored, rows.lengths).sum())
     could_tell = expected >= LEAST_EXPECTED and possible > expected + FAR_FROM_CHANCE * (deviation + 1)
     if could_tell and hits == 0:
-        yield Doubt(f"no prediction{place} is true{sample}, and about {expected:,.0f} would be by chance: {BELONG}")
+        yield Doubt(f"no prediction{place} is true{sample}, and about {expected:,.0f} would be by chance: {_BELONG}")
     elif could_tell and hits <= expected + NEAR_CHANCE * deviation:
         shown = f"{hits:,} of {counted(int(n_scored.sum()), 'prediction')}{place} {'is' if hits == 1 else 'are'} true"
-        yield Doubt(f"P@1 is 0.00%, and {shown}{sample}, no more than by chance: {BELONG}")
+        yield Doubt(f"P@1 is 0.00%, and {shown}{sample}, no more than by chance: {_BELONG}")
+
+
+def doubt_misses(
+    counts: Counts, figures: Sequence[Value], nouns: Nouns, warnings: Sequence[str] = ()
+) -> Iterator[Doubt]:
+    """Yield the doubt that no label within a cutoff is true, although random labels would have some hits.
+
+    Unless the first rows have shown it, as `find_doubts` says in one of the `warnings`.
+    """
+    zeros = [
+        figure.measure
+        for figure in figures
+        if figure.measure.metric.counts_hits and figure.measure.rel == 1 and figure.estimate.value == 0
+    ]
+    if not zeros or counts.n_true == 0 or any(line.endswith(_BELONG) for line in warnings):
+        return
+    per_row = counts.n_predictions / counts.n_instances
+    deepest = max(zeros, key=lambda measure: min(per_row, measure.k or per_row))
+    expected = min(per_row, deepest.k or per_row) * counts.n_true / counts.n_labels
+    if expected >= LEAST_MISSED:
+        missed = f"no {nouns.prediction}"
+        if deepest.k is not None:
+            ranks = f"ranks 1 to {deepest.k}" if deepest.k > 1 else "rank 1"
+            missed = f"no {nouns.label} at {ranks}"
+        yield Doubt(
+            f"{missed} is {'relevant' if nouns.are_of_queries else 'true'} in "
+            f"{counted(counts.n_instances, nouns.row)}, and about {expected:,.0f} would be by chance: {_BELONG}"
+        )
 
 
 def _doubt_scores(rows: FirstRows, place: str, sample: str, *, order_counts: bool, are_lists: bool) -> Iterator[Doubt]:

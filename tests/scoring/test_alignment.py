@@ -337,3 +337,15 @@ def test_no_hit_where_chance_would_give_some_is_doubted_once(rng, tmp_path, n_ro
     evaluator = xmceval.Evaluator(metrics="P", k=[1, 10], n_labels=100)
     evaluator.update(y_true, y_score)
     assert of_hits(evaluator.result()) == [f"{of_batches}: {NO_HITS}"] * bool(of_batches)
+
+
+def test_a_mistake_that_explains_why_nothing_is_true_is_doubted_alone(rng):
+    truth = np.zeros((300, 60))
+    truth[np.arange(300), 2 * rng.integers(0, 29, 300)] = 1
+    for scores, question in (
+        (shifted(truth + 0.1, 1), TOO_HIGH),
+        (csr_matrix(2 - truth - rng.random(truth.shape) / 2), REVERSED),
+    ):
+        [doubt] = xmceval.score(truth, scores, metrics="P", k=1).doubts
+        assert doubt.startswith("P@1 is 0.00%, but ")
+        assert doubt.endswith(question)

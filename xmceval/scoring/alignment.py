@@ -14,6 +14,7 @@ from xmceval.errors import Doubt, argument, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows
 from xmceval.rows.nouns import Nouns
 from xmceval.scoring.batch import Batch, find_decided
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.summary import Counts, Value
 
 N_ROWS = 1000  # number of first rows to examine
@@ -32,7 +33,7 @@ N_PAIRINGS = 20  # pairings with labels of other rows
 LEAST_PAIRS = 20  # pairs of labels that are true together
 LEAST_EXPECTED = 3.0  # hits of labels at random; where fewer are expected, none is no surprise
 LEAST_MISSED = 10  # the same for a whole result, whose values are 0
-_BELONG = "do truth and predictions belong together?"
+_OF_HITS, _BELONG = "P@1 is", "do truth and predictions belong together?"  # doubts of hits begin or end with these
 
 QUESTIONS = (
     ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
@@ -141,32 +142,29 @@ def find_doubts(
     system: int = 0,
     place: str = "",
     *,
+    setup: Setup,
     n_labels: int,
-    drop_empty: bool = False,
-    order_counts: bool = True,
     are_lists: bool = False,
-    has_grades: bool = False,
-    ranks: bool = True,
 ) -> tuple[str, Sequence[Doubt]]:
     """Return the likely mistake shown by the first rows of a system, and reasons to doubt its labels and scores.
 
     `pieces` are from all systems and blocks, in any order; `place` names the predictions, such as `` of
-    preds.txt``. If `order_counts` is False, lines may be in any order; with `are_lists`, labels are ranked only
-    by their order; with `has_grades`, an argument declares grades. Scores are doubted if a metric `ranks` by them,
-    and there is no mistake that would explain them.
+    preds.txt``. With `are_lists`, labels are ranked only by their order. Scores are doubted if a metric ranks by
+    them, and there is no mistake that would explain them. Lines of queries may be in any order.
     """
     of_system = [piece for piece in pieces if piece.system == system]
     if not of_system:
         return "", ()
     rows = FirstRows.join(of_system)
     sample = f" (in the first {counted(rows.n_rows, 'instance')})" if rows.n_rows == N_ROWS else ""
-    n_counted = int(np.count_nonzero(rows.lengths)) if drop_empty else rows.n_rows
+    n_counted = int(np.count_nonzero(rows.lengths)) if setup.drop_empty else rows.n_rows
+    order_counts = not setup.nouns.are_of_queries
     doubts = list[Doubt]()
     if rows.n_rows >= LEAST_LABELED:
         doubts += _doubt_labels(rows, place, are_lists=are_lists) if order_counts else ()
-        doubts += _doubt_grades(rows) if has_grades else ()
+        doubts += _doubt_grades(rows) if setup.options.grades else ()
     mistake = _find_mistake(rows, n_counted, place, sample)
-    if ranks and not mistake:
+    if not mistake and any(measure.needs_order for measure in setup.program.measures):
         doubts += _doubt_hits(rows, n_labels, place, sample)
         doubts += _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
     return mistake, doubts
@@ -217,7 +215,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
             chance = _Chance.of(rows, other)
             is_better = others >= MUCH_BETTER * number or _Chance.of(rows, best).explains(number)
             if is_better and others > chance.expected + far * (chance.deviation + 1):
-                values = f"P@1 is {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
+                values = f"{_OF_HITS} {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
                 return f"{values}{sample}: {question.format(place)}"
     if not are_many:
         return ""
@@ -228,7 +226,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     chance, deeper = (_Chance.of(rows, predicted) for predicted in (best, second))
     is_chance = chance.explains(number) and deeper.explains(rows.count_hits(second))
     if is_chance and _are_true_together(rows):
-        values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
+        values = f"{_OF_HITS} {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
 
@@ -307,7 +305,7 @@ def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iter
         yield Doubt(f"no prediction{place} is true{sample}, and about {expected:,.0f} would be by chance: {_BELONG}")
     elif could_tell and hits <= expected + NEAR_CHANCE * deviation:
         shown = f"{hits:,} of {counted(int(n_scored.sum()), 'prediction')}{place} {'is' if hits == 1 else 'are'} true"
-        yield Doubt(f"P@1 is 0.00%, and {shown}{sample}, no more than by chance: {_BELONG}")
+        yield Doubt(f"{_OF_HITS} 0.00%, and {shown}{sample}, no more than by chance: {_BELONG}")
 
 
 def doubt_misses(
@@ -315,14 +313,16 @@ def doubt_misses(
 ) -> Iterator[Doubt]:
     """Yield the doubt that no label within a cutoff is true, although random labels would have some hits.
 
-    Unless the first rows have shown it, as `find_doubts` says in one of the `warnings`.
+    Unless one of the `warnings` says why, or that, there are few: those that `find_doubts` has of the first rows.
     """
+    if any(line.startswith(_OF_HITS) or line.endswith(_BELONG) for line in warnings):
+        return
     zeros = [
         figure.measure
         for figure in figures
         if figure.measure.metric.counts_hits and figure.measure.rel == 1 and figure.estimate.value == 0
     ]
-    if not zeros or counts.n_true == 0 or any(line.endswith(_BELONG) for line in warnings):
+    if not zeros or counts.n_true == 0:
         return
     per_row = counts.n_predictions / counts.n_instances
     deepest = max(zeros, key=lambda measure: min(per_row, measure.k or per_row))

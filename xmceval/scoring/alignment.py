@@ -33,7 +33,8 @@ N_PAIRINGS = 20  # pairings with labels of other rows
 LEAST_PAIRS = 20  # pairs of labels that are true together
 LEAST_EXPECTED = 3.0  # hits of labels at random; where fewer are expected, none is no surprise
 LEAST_MISSED = 10  # the same for a whole result, whose values are 0
-_OF_HITS, _BELONG = "P@1 is", "do truth and predictions belong together?"  # doubts of hits begin or end with these
+_OF_HITS = "P@1 is"  # begins doubts of hits; others end with the question below
+_BELONG = "do truth and predictions belong together?"
 
 QUESTIONS = (
     ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
@@ -161,8 +162,10 @@ def find_doubts(
     order_counts = not setup.nouns.are_of_queries
     doubts = list[Doubt]()
     if rows.n_rows >= LEAST_LABELED:
-        doubts += _doubt_labels(rows, place, are_lists=are_lists) if order_counts else ()
-        doubts += _doubt_grades(rows) if setup.options.grades else ()
+        if order_counts:
+            doubts += _doubt_labels(rows, place, are_lists=are_lists)
+        if setup.options.grades:
+            doubts += _doubt_grades(rows)
     mistake = _find_mistake(rows, n_counted, place, sample)
     if not mistake and any(measure.needs_order for measure in setup.program.measures):
         doubts += _doubt_hits(rows, n_labels, place, sample)
@@ -237,9 +240,10 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
     In a truth with one label per row, each row may well have its own. A label that is true in every row is one of the
     best of any model, and a best label that is the same in every row is true in some.
     """
-    numbers, constant = "are these row numbers, read as labels?", "is it a constant, read as a label?"
+    numbers = "are these row numbers, read as labels?"
+    constant = "is it a constant, read as a label?"
     sample = f"each of the first {rows.n_rows:,} instances"
-    best, n_hits, first = rows.best[:, 0], rows.count_hits(rows.best[:, 0]), int(rows.best[0, 0])
+    best = rows.best[:, 0]
     if 2 * np.count_nonzero(rows.lengths > 1) > rows.n_rows:
         for label in _find_in_every_row(rows, step=1):
             yield Doubt(f"the truth has {_count_from(label)}, one in {sample}: {numbers}")
@@ -250,6 +254,8 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
                 )
             elif are_lists and (best == label).all():
                 yield Doubt(f"label {label} is true in {sample}, and the first prediction{place}: {constant}")
+    first = int(best[0])
+    n_hits = rows.count_hits(best)
     if first < 0 or 2 * n_hits >= rows.n_rows:
         return
     if (best == first + np.arange(rows.n_rows)).all():

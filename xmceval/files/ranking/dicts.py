@@ -123,7 +123,8 @@ def _by_query(
 
     The first record decides which fields are read.
     """
-    table, keys = dict[Any, Any](), list[str]()
+    table = dict[Any, Any]()
+    keys = list[str]()
     for number, record in records:
         fields = _fields_of(record)
         if not keys:

@@ -143,7 +143,8 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     is_streamed, parts, warnings = False, list[Triples](), list[str]()
     if table.path is not None:
         numbers = _measure(table, columns)
-        runs, n_lines = [numbers.runs], numbers.n_lines
+        n_lines = numbers.n_lines
+        runs = [numbers.runs]
         is_streamed = numbers.is_sorted and words is None
         if not is_streamed:
             n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -335,8 +336,9 @@ def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
 
     The lines of a row may continue in the next shard, but a row 0 in two shards is the first row of each.
     """
-    seen, is_sorted = np.empty((0, 2), dtype=np.int64), True
+    seen = np.empty((0, 2), dtype=np.int64)
     last, n_lines = -1, 0
+    is_sorted = True
     for table in tables:
         shard = [seen]
         for (column,) in table.batches([key]):

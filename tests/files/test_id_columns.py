@@ -12,6 +12,7 @@ from support.files import write
 from support.pieces import read_in_pieces
 
 import xmceval
+from xmceval.files.tables.table import Table
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -217,6 +218,23 @@ def test_shards_whose_rows_are_numbered_over_all_shards_are_read_as_one_table(fo
             assert value(y_true, y_score, n_labels=9) == EXPECTED
     shuffled_lines = scores.sample(frac=1, random_state=0)
     assert value(TRUTH, shards(shuffled_lines, shuffled_lines.row < 5, "p"), n_labels=9) == EXPECTED
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_row_numbers_of_shards_are_read_once_before_the_lines(monkeypatch, form, in_turn):
+    scores = long(PREDS)
+    where = scores.row % 2 == 0 if in_turn else scores.row < 5
+    y_score = xmceval.Shards([as_form(scores[part], form, f"p-{i}") for i, part in enumerate((where, ~where))])
+    read, batches = list[str](), Table.batches
+
+    def note(table, names):
+        read.extend([table.name] if names == ["row"] else [])
+        return batches(table, names)
+
+    monkeypatch.setattr(Table, "batches", note)
+    assert value(TRUTH, y_score, n_labels=9) == EXPECTED
+    assert sorted(read) == sorted(str(part) for part in y_score.parts)
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])

@@ -157,6 +157,35 @@ def test_grades_before_features_are_refused(form, is_truth):
     )
 
 
+# The labels of lines before their features, and whether the lines may have grades.
+ONE_LABEL = {
+    "grades": ([0, 2, 0, 1, 4] * 4, True),
+    "classes": ([0, 2, 0, 1, 5] * 4, False),
+    "one class": ([1] * 20, False),
+    "several labels": ([0, 2, 0, 1, "3,4"] * 4, False),
+    "a row without labels": ([0, 2, 0, 1, ""] * 4, False),
+    "few": ([0, 2, 0, 1, 4], False),
+}
+
+
+@pytest.mark.parametrize(("labels", "is_doubted"), ONE_LABEL.values(), ids=ONE_LABEL)
+def test_one_small_number_before_features_is_doubted_to_be_a_grade(run, labels, is_doubted):
+    lines = "".join(f"{label} 1:0.5 3:0.25\n" for label in labels)
+    scores = write("p", "0:0.5 1:0.25 2:0.125\n" * len(labels))
+    doubt = (
+        f"t: each of the first {len(labels)} lines has one number of 0 to 4 before its features: are these grades of "
+        "documents? (hint: see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide "
+        "recipes.md; {} declares labels)"
+    )
+    options = {"k": 1, "metrics": "P"}
+    doubts = xmceval.score(write("t", lines), scores, **options).doubts
+    assert [line for line in doubts if "grades" in line] == is_doubted * [doubt.format("n_labels=")]
+    code, _, err = run("score", "t", scores, "-m", "P", "-k", "1", "--strict", "-q")
+    assert (code, doubt.format("--n-labels N") in err) == (is_doubted, is_doubted)
+    assert xmceval.score("t", scores, **options, n_labels=6).doubts == ()
+    assert xmceval.score(write("t", f"{len(labels)} 4 6\n{lines}"), scores, **options).doubts == ()
+
+
 @pytest.mark.parametrize("name", ["rank.test.query", "rank.test.group"])
 def test_sizes_of_queries_are_no_lists_of_labels(name):
     for pair in ((write(name, "3\n2\n"), write("p", "1\n0\n")), (write("p", "1\n0\n"), name)):

@@ -1,6 +1,7 @@
 """Rankings and qrels whose keys and fields name queries and documents: every nesting has the values of TREC text."""
 
 import json
+import re
 from collections import namedtuple
 from pathlib import Path
 
@@ -49,6 +50,14 @@ GRADED = {
     "records": lambda: records(QRELS, "relevance"),
     "named tuples": lambda: [Qrel(*row) for row in flat(QRELS)],
     "list of records": lambda: [Qrel(*row)._asdict() for row in flat(QRELS)],
+    "records with labels": lambda: records(QRELS, "label"),
+    "list of records with labels": lambda: [
+        {"query_id": query, "doc_id": document, "label": grade} for query, document, grade in flat(QRELS)
+    ],
+    "list of records with scores": lambda: [ScoredDoc(*row) for row in flat(QRELS)],
+    "list of lists": lambda: [
+        {"query_id": query, "doc_ids": [*row], "rel": [*row.values()]} for query, row in QRELS.items()
+    ],
     "JSON": lambda: write("t.json", json.dumps(QRELS)),
     "indented JSON": lambda: write("t.json", json.dumps(QRELS, indent=1)),
     "JSON of pairs": lambda: write("t.json", json.dumps(pairs(QRELS))),
@@ -60,6 +69,14 @@ SCORED = {
     "pairs": lambda: pairs(RUN),
     "records": lambda: records(RUN, "score"),
     "named tuples": lambda: [ScoredDoc(*row) for row in flat(RUN)],
+    "named tuples by query": lambda: {query: [ScoredDoc(query, *row) for row in RUN[query].items()] for query in RUN},
+    "list of results": lambda: [
+        {"query_id": query, "results": [{"corpus_id": d, "score": v} for d, v in row.items()]}
+        for query, row in RUN.items()
+    ],
+    "list of lists": lambda: [
+        {"query_id": query, "doc_id": [*row], "score": (*row.values(),)} for query, row in RUN.items()
+    ],
     "list of records": lambda: [ScoredDoc(*row)._asdict() for row in flat(RUN)],
     "JSON": lambda: write("p.json", json.dumps(RUN)),
     "JSON of pairs": lambda: write("p.json", json.dumps(pairs(RUN))),
@@ -79,6 +96,7 @@ SCORED = {
 RANKED = {
     "lists": lambda: {query: best_first(row) for query, row in RUN.items()},
     "tuples": lambda: {query: tuple(best_first(row)) for query, row in RUN.items()},
+    "list of lists of documents": lambda: [{"query_id": q, "docs": best_first(r)} for q, r in RUN.items()],
     "JSON of lists": lambda: write("p.json", json.dumps({query: best_first(row) for query, row in RUN.items()})),
     "lines of lists": lambda: lines("p.json", [{"query_id": q, "docs": best_first(r)} for q, r in RUN.items()]),
 }
@@ -123,6 +141,22 @@ REFUSED = {
     "no number": ({"q1": [["d1", "x"]]}, r"query 'q1', document 'd1': the score is not a number but str"),
     "no scores": ({"q1": [{"doc_id": "d1"}]}, r"query 'q1': has records of doc_id; expected a document and a score"),
     "no score": ([{"query_id": "q1", "doc_id": "d1"}], r"y_score\[0\]: has no score \(hint: name it score\)"),
+    "a document of two records": (
+        [ScoredDoc("q1", "d1", 1.0), ScoredDoc("q1", "d1", 2.0)],
+        r"y_score\[1\]: query 'q1' has document 'd1' twice; expected it once",
+    ),
+    "a field that is missing": (
+        [{"query_id": "q1", "doc_id": "d1", "score": 1.0}, {"query_id": "q1", "doc_id": "d2"}],
+        r"y_score\[1\]: lacks 'score', which the first record has",
+    ),
+    "a query twice": (
+        2 * [{"query_id": "q1", "docs": ["d1"]}],
+        r"y_score\[1\]: the query 'q1' appears twice",
+    ),
+    "lists of two lengths": (
+        [{"query_id": "q1", "docs": ["d1", "d2"], "scores": [1.0]}],
+        r"y_score\[0\]: expected lists of equal length in 'docs' and 'scores'",
+    ),
 }
 
 
@@ -131,6 +165,27 @@ def test_other_nestings_are_refused_with_their_place(case):
     y_score, message = REFUSED[case]
     with pytest.raises(DataError, match=message):
         xmceval.score(QRELS, y_score, metrics="P", k=1)
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if isinstance(REFUSED[case][0], list)])
+def test_lines_of_json_are_refused_as_records_are(case):
+    rows, message = REFUSED[case]
+    rows = [row if isinstance(row, dict) else row._asdict() for row in rows]
+    place = re.compile(r"y_score\\\[(\d)\\\]")
+    expected = place.sub(lambda found: f"p.json:{int(found[1]) + 1}", message).replace("y_score", "p.json")
+    with pytest.raises(DataError, match=expected):
+        xmceval.score(QRELS, lines("p.json", rows), metrics="P", k=1)
+
+
+def test_numbers_are_names_in_json():
+    truth = {"1": {"7": 1}, "2": {"8": 1}}
+    numbered = [{"query_id": 1, "doc_id": 7, "score": 0.5}, {"query_id": 2, "doc_id": 8, "score": 0.5}]
+    for form in (numbered, [{"query_id": 1, "docs": [7, 9]}, {"query_id": 2, "docs": [8]}]):
+        assert xmceval.score(truth, lines("p.json", form), metrics="P", k=1)["P@1"] == 1.0
+    for row in ([7, 9], [[7, 0.5], [9, 0.25]], [{"doc_id": 7, "score": 1}]):
+        assert xmceval.score(truth, write("p.json", json.dumps({"1": row, "2": [8]})), metrics="P", k=1)["P@1"] == 1.0
+    with pytest.raises(DataError, match=r"p\.json: query '1': document '7' appears twice"):
+        xmceval.score(truth, write("p.json", json.dumps({"1": [7, "7"]})), metrics="P", k=1)
 
 
 def test_a_table_by_column_is_refused_in_json_too():

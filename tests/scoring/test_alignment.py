@@ -306,3 +306,46 @@ def test_a_warning_quotes_the_value_that_the_result_has(rng, empty_rows):
     n_counted = 400 if empty_rows == "zero" else np.count_nonzero(truth.any(axis=1))
     chance = truth[:, scores.argmax(axis=1)].sum() / 400 / n_counted
     assert f", and {chance:.2%} with the predictions in random order" in line
+
+
+# No hits
+
+
+NO_HITS = "do truth and predictions belong together?"
+# The rows, the depth of predictions, and the doubts of a result and of batches, whose first rows are not judged.
+OF_RANKS = "no label at ranks 1 to 10 is true in {} instances, and about {} would be by chance"
+MISSED = {
+    "many rows": (400, 20, "no prediction is true, and about 320 would be by chance", OF_RANKS.format(400, 160)),
+    "fewer rows": (150, 20, OF_RANKS.format(150, 60), OF_RANKS.format(150, 60)),
+    "short rows": (150, 5, OF_RANKS.format(150, 30), OF_RANKS.format(150, 30)),
+    "no surprise": (40, 5, "", ""),
+}
+
+
+@pytest.mark.parametrize(("n_rows", "depth", "of_all", "of_batches"), MISSED.values(), ids=MISSED)
+def test_no_hit_where_chance_would_give_some_is_doubted_once(rng, tmp_path, n_rows, depth, of_all, of_batches):
+    truth, predicted = (rng.permuted(np.tile(np.arange(50), (n_rows, 1)), axis=1)[:, :n] for n in (4, depth))
+    y_true, y_score = np.zeros((n_rows, 100)), predicted + 50
+    np.put_along_axis(y_true, truth, 1.0, axis=1)
+
+    def of_hits(result):
+        return [doubt for doubt in result.doubts if doubt.endswith(NO_HITS)]
+
+    result = xmceval.score(y_true, y_score, metrics="P", k=[1, 10], save_state=tmp_path / "a.state")
+    assert of_hits(result) == [f"{of_all}: {NO_HITS}"] * bool(of_all)
+    assert of_hits(xmceval.merge([tmp_path / "a.state"])) == of_hits(result)
+    evaluator = xmceval.Evaluator(metrics="P", k=[1, 10], n_labels=100)
+    evaluator.update(y_true, y_score)
+    assert of_hits(evaluator.result()) == [f"{of_batches}: {NO_HITS}"] * bool(of_batches)
+
+
+def test_a_mistake_that_explains_why_nothing_is_true_is_doubted_alone(rng):
+    truth = np.zeros((300, 60))
+    truth[np.arange(300), 2 * rng.integers(0, 29, 300)] = 1
+    for scores, question in (
+        (shifted(truth + 0.1, 1), TOO_HIGH),
+        (csr_matrix(2 - truth - rng.random(truth.shape) / 2), REVERSED),
+    ):
+        [doubt] = xmceval.score(truth, scores, metrics="P", k=1).doubts
+        assert doubt.startswith("P@1 is 0.00%, but ")
+        assert doubt.endswith(question)

@@ -197,7 +197,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     if n_rows > FEW_ROWS or not are_ordered:
         pieces = list[FirstRows]()
         copy_first_rows(0, batch, others, pieces)
-        if any(find_doubts(pieces, n_labels=n_labels)):
+        if any(find_doubts(pieces, setup=setup, n_labels=n_labels)):
             return None
     [task] = setup.program.row_tasks
     sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)

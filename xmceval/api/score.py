@@ -448,22 +448,19 @@ def score_opened(
         sources = source, *(system.scores for system in systems)
         check_unchanged(truth.stamps, [path for read in sources for path in read.files()])
     judgments, setup = truth.input.judgments, truth.setup
-    ranks, weight_range, states = any(measure.needs_order for measure in setup.program.measures), NO_RANGE, []
+    weight_range = NO_RANGE
+    states = list[State]()
     if setup.weights is not None:
         from xmceval.scoring.setup.per_row import range_of  # not loaded by a score without weights
 
         weight_range = range_of(setup.weights, setup.weight_unit)
     for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
         n_mentioned = None if judgments is None else judgments.n_mentioned
+        width = system.setup.width.or_seen(of_system.tally.whole.largest_label, n_mentioned)
         mistake, of_rows = find_doubts(
-            first,
-            number,
-            n_labels=system.setup.width.or_seen(of_system.tally.whole.largest_label, n_mentioned).n_labels,
-            drop_empty=setup.drop_empty,
-            order_counts=judgments is None,
-            are_lists=system.are_lists,
+            first, number, setup=system.setup, n_labels=width.n_labels, are_lists=system.are_lists
         )
-        doubts = [Doubt(mistake)] if mistake else of_rows if ranks else ()
+        doubts = [Doubt(mistake), *of_rows] if mistake else of_rows
         of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
         warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
         n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)

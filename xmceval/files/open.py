@@ -22,7 +22,7 @@ from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import names_queries, read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
 from xmceval.files.sidecars.values import LARGEST_ID, Names, names_beside_ids
-from xmceval.files.text.foreign import refuse_columns, refuse_decimals, refuse_foreign
+from xmceval.files.text.foreign import doubt_grades, refuse_columns, refuse_decimals, refuse_foreign
 from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, TextSource
 
 if TYPE_CHECKING:
@@ -324,6 +324,8 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
     layout = layout or _find_rows(head, request.names)
     if layout.kind == "ids":
         refuse_columns(head, request.n_labels if layout.n_labels is None else layout.n_labels)
+    if layout.kind == "labels" and not layout.header and request.n_labels is None:
+        layout = replace(layout, warning=layout.warning or doubt_grades(head))
     form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
     facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
     if layout.names and has_names:

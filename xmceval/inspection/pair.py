@@ -131,9 +131,9 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     summary = finish_totals(totals, replace(system.setup, width=width))
     first, fifth = (figure.estimate.value for figure in summary.figures)
     mistake, doubts = find_doubts(
-        first_rows, place=place, n_labels=width.n_labels, order_counts=by_row, are_lists=system.are_lists
+        first_rows, place=place, setup=system.setup, n_labels=width.n_labels, are_lists=system.are_lists
     )
-    of_values, _ = split_doubts(find_cautions(summary, options, opened.setup.nouns, warnings=doubts))
+    of_values, _ = split_doubts(find_cautions(summary, options, opened.setup.nouns, warnings=(mistake, *doubts)))
     of_header = system.doubt_header(source, totals.tally.whole.longest_row)
     return replace(
         pair,

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from xmceval.errors import Doubt, argument, counted, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.nouns import OF_LABELS, Nouns
-from xmceval.scoring.alignment import BELONG
+from xmceval.scoring.alignment import doubt_misses
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import ranks_all_labels
 from xmceval.scoring.summary import Counts, Summary, Value
 
 BY_RETURNED = "min(k,m)"  # the divisor of metrics for which missing predictions are no misses
 FEW_LABELS = 100  # true labels: in small data their number may be equal by chance
-LEAST_EXPECTED = 10  # hits of labels at random; none is then no chance, whatever the model
 SHARES = 5  # equal ones, of a value: bounds over orders of ties that are wider than one of them are a doubt
 
 
@@ -44,8 +43,7 @@ def find_cautions(
             f"{propensities.source} has exactly as many {plural(nouns.row)} and {nouns.true_label}s as the truth: is "
             "it a copy? Values with the propensities of the test set are not comparable with published ones"
         )
-    if not any(line.endswith(BELONG) for line in warnings):
-        yield from _doubt_misses(counts, figures, nouns)
+    yield from doubt_misses(counts, figures, nouns, warnings)
     least, greatest = counts.grades
     graded = [figure.name for figure in figures if greatest > 1 and figure.measure.metric.takes_grades]
     if graded:
@@ -60,29 +58,6 @@ def find_cautions(
         if names:
             yield f"{listed(names)}: {what}, reported as 0"
     yield from _describe_what_is_missing(summary, options, nouns)
-
-
-def _doubt_misses(counts: Counts, figures: Sequence[Value], nouns: Nouns) -> Iterator[Doubt]:
-    """Yield the doubt that no label within a cutoff is true, although random labels would have some hits."""
-    zeros = [
-        figure.measure
-        for figure in figures
-        if figure.measure.metric.counts_hits and figure.measure.rel == 1 and figure.estimate.value == 0
-    ]
-    if not zeros or counts.n_true == 0:
-        return
-    per_row = counts.n_predictions / counts.n_instances
-    deepest = max(zeros, key=lambda measure: min(per_row, measure.k or per_row))
-    expected = min(per_row, deepest.k or per_row) * counts.n_true / counts.n_labels
-    if expected >= LEAST_EXPECTED:
-        missed = f"no {nouns.prediction}"
-        if deepest.k is not None:
-            ranks = f"ranks 1 to {deepest.k}" if deepest.k > 1 else "rank 1"
-            missed = f"no {nouns.label} at {ranks}"
-        yield Doubt(
-            f"{missed} is {'relevant' if nouns.are_of_queries else 'true'} in "
-            f"{counted(counts.n_instances, nouns.row)}, and about {expected:,.0f} would be by chance: {BELONG}"
-        )
 
 
 def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, has_label_ties: bool) -> Iterator[str]:

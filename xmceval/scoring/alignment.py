@@ -1,23 +1,28 @@
-"""Judge from the first rows whether predictions match the rows and labels of the truth, in the same order."""
+"""Judge from the first rows, and the result, whether predictions match the rows and labels of the truth."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import Doubt, counted
+from xmceval.errors import Doubt, argument, counted
 from xmceval.rows.block import Block, Float64, Int64, Rows
+from xmceval.rows.nouns import Nouns
 from xmceval.scoring.batch import Batch, find_decided
+from xmceval.scoring.setup.setup import Setup
+from xmceval.scoring.summary import Counts, Value
 
 N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
 NO_LABEL = -9  # neither a label nor next to one
 LEAST_ROWS = 3  # rows needed to doubt the order of scores
 LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of ascending ones
+LEAST_LABELED = 20  # rows, in which labels or grades are alike by more than chance
 
 NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows look shuffled
 FAR_FROM_CHANCE = 8.0  # standard deviations above chance; below this, nothing is proven
@@ -27,7 +32,9 @@ OF_FEW = 4.0  # standard deviations required with fewer than MIN_ROWS rows
 N_PAIRINGS = 20  # pairings with labels of other rows
 LEAST_PAIRS = 20  # pairs of labels that are true together
 LEAST_EXPECTED = 3.0  # hits of labels at random; where fewer are expected, none is no surprise
-BELONG = "do truth and predictions belong together?"
+LEAST_MISSED = 10  # the same for a whole result, whose values are 0
+_OF_HITS = "P@1 is"  # begins doubts of hits; others end with the question below
+_BELONG = "do truth and predictions belong together?"
 
 QUESTIONS = (
     ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
@@ -136,28 +143,34 @@ def find_doubts(
     system: int = 0,
     place: str = "",
     *,
+    setup: Setup,
     n_labels: int,
-    drop_empty: bool = False,
-    order_counts: bool = True,
     are_lists: bool = False,
 ) -> tuple[str, Sequence[Doubt]]:
-    """Return the likely mistake shown by the first rows of a system, or else reasons to doubt its scores.
+    """Return the likely mistake shown by the first rows of a system, and reasons to doubt its labels and scores.
 
     `pieces` are from all systems and blocks, in any order; `place` names the predictions, such as `` of
-    preds.txt``. If `order_counts` is False, lines may be in any order; with `are_lists`, labels are ranked only
-    by their order.
+    preds.txt``. With `are_lists`, labels are ranked only by their order. Scores are doubted if a metric ranks by
+    them, and there is no mistake that would explain them. Lines of queries may be in any order.
     """
     of_system = [piece for piece in pieces if piece.system == system]
     if not of_system:
         return "", ()
     rows = FirstRows.join(of_system)
     sample = f" (in the first {counted(rows.n_rows, 'instance')})" if rows.n_rows == N_ROWS else ""
-    n_counted = int(np.count_nonzero(rows.lengths)) if drop_empty else rows.n_rows
+    n_counted = int(np.count_nonzero(rows.lengths)) if setup.drop_empty else rows.n_rows
+    order_counts = not setup.nouns.are_of_queries
+    doubts = list[Doubt]()
+    if rows.n_rows >= LEAST_LABELED:
+        if order_counts:
+            doubts += _doubt_labels(rows, place, are_lists=are_lists)
+        if setup.options.grades:
+            doubts += _doubt_grades(rows)
     mistake = _find_mistake(rows, n_counted, place, sample)
-    if mistake:
-        return mistake, ()
-    doubts = _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
-    return "", (*_doubt_hits(rows, n_labels, place, sample), *doubts)
+    if not mistake and any(measure.needs_order for measure in setup.program.measures):
+        doubts += _doubt_hits(rows, n_labels, place, sample)
+        doubts += _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
+    return mistake, doubts
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
@@ -205,7 +218,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
             chance = _Chance.of(rows, other)
             is_better = others >= MUCH_BETTER * number or _Chance.of(rows, best).explains(number)
             if is_better and others > chance.expected + far * (chance.deviation + 1):
-                values = f"P@1 is {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
+                values = f"{_OF_HITS} {number / n_counted:.2%}, but {others / n_counted:.2%} with {change}"
                 return f"{values}{sample}: {question.format(place)}"
     if not are_many:
         return ""
@@ -216,9 +229,69 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     chance, deeper = (_Chance.of(rows, predicted) for predicted in (best, second))
     is_chance = chance.explains(number) and deeper.explains(rows.count_hits(second))
     if is_chance and _are_true_together(rows):
-        values = f"P@1 is {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
+        values = f"{_OF_HITS} {number / n_counted:.2%}, and {chance.expected / n_counted:.2%} with the predictions in"
         return f"{values} random order{sample}: are the rows{place} shuffled?"
     return ""
+
+
+def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[Doubt]:
+    """Yield doubts about a label of every row that counts up or is the same, as row numbers and constants do.
+
+    In a truth with one label per row, each row may well have its own. A label that is true in every row is one of the
+    best of any model, and a best label that is the same in every row is true in some.
+    """
+    numbers = "are these row numbers, read as labels?"
+    constant = "is it a constant, read as a label?"
+    sample = f"each of the first {rows.n_rows:,} instances"
+    best = rows.best[:, 0]
+    if 2 * np.count_nonzero(rows.lengths > 1) > rows.n_rows:
+        for label in _find_in_every_row(rows, step=1):
+            yield Doubt(f"the truth has {_count_from(label)}, one in {sample}: {numbers}")
+        for label in _find_in_every_row(rows, step=0):
+            if not (rows.best == label).any():
+                yield Doubt(
+                    f"label {label} is true in {sample}, and none of the two best predictions{place}: {constant}"
+                )
+            elif are_lists and (best == label).all():
+                yield Doubt(f"label {label} is true in {sample}, and the first prediction{place}: {constant}")
+    first = int(best[0])
+    n_hits = rows.count_hits(best)
+    if first < 0 or 2 * n_hits >= rows.n_rows:
+        return
+    if (best == first + np.arange(rows.n_rows)).all():
+        yield Doubt(f"the first predictions{place} are {_count_from(first)}, one in {sample}: {numbers}")
+    if are_lists and n_hits == 0 and (best == first).all() and (rows.best[:, 1] != rows.best[0, 1]).any():
+        yield Doubt(f"label {first} is the first prediction{place} in {sample}, and true in none: {constant}")
+
+
+def _count_from(label: int) -> str:
+    return f"the labels {label}, {label + 1}, {label + 2} and so on"
+
+
+def _find_in_every_row(rows: FirstRows, *, step: int) -> list[int]:
+    """Return the label that is true in every row, larger by `step` from each row to the next, if it is the only one."""
+    shared = set(rows.labels[: rows.lengths[0]].tolist())
+    for row, (start, end) in enumerate(pairwise([0, *np.cumsum(rows.lengths).tolist()])):
+        shared &= set((rows.labels[start:end] - step * row).tolist())
+        if not shared:
+            break
+    return list(shared) if len(shared) == 1 else []
+
+
+def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
+    """Yield the doubt that declared grades are ids, if they all differ within each row.
+
+    There are then more values than a row has, unlike where rows hold grades 1 to n, each once.
+    """
+    row_of = np.repeat(np.arange(rows.n_rows), rows.lengths)
+    order = np.lexsort((rows.grades, row_of))
+    is_repeated = (np.diff(rows.grades[order]) == 0) & (np.diff(row_of) == 0)
+    are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED
+    if are_several and not is_repeated.any() and np.unique(rows.grades).size > rows.lengths.max():
+        yield Doubt(
+            f"the grades of the truth all differ within each of the first {rows.n_rows:,} instances, as ids do: are "
+            f"they ids of labels? (hint: pass lists of ids, without {argument('grades')})"
+        )
 
 
 def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iterator[Doubt]:
@@ -235,10 +308,40 @@ def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iter
     possible = int(np.minimum(n_scored, rows.lengths).sum())
     could_tell = expected >= LEAST_EXPECTED and possible > expected + FAR_FROM_CHANCE * (deviation + 1)
     if could_tell and hits == 0:
-        yield Doubt(f"no prediction{place} is true{sample}, and about {expected:,.0f} would be by chance: {BELONG}")
+        yield Doubt(f"no prediction{place} is true{sample}, and about {expected:,.0f} would be by chance: {_BELONG}")
     elif could_tell and hits <= expected + NEAR_CHANCE * deviation:
         shown = f"{hits:,} of {counted(int(n_scored.sum()), 'prediction')}{place} {'is' if hits == 1 else 'are'} true"
-        yield Doubt(f"P@1 is 0.00%, and {shown}{sample}, no more than by chance: {BELONG}")
+        yield Doubt(f"{_OF_HITS} 0.00%, and {shown}{sample}, no more than by chance: {_BELONG}")
+
+
+def doubt_misses(
+    counts: Counts, figures: Sequence[Value], nouns: Nouns, warnings: Sequence[str] = ()
+) -> Iterator[Doubt]:
+    """Yield the doubt that no label within a cutoff is true, although random labels would have some hits.
+
+    Unless one of the `warnings` says why, or that, there are few: those that `find_doubts` has of the first rows.
+    """
+    if any(line.startswith(_OF_HITS) or line.endswith(_BELONG) for line in warnings):
+        return
+    zeros = [
+        figure.measure
+        for figure in figures
+        if figure.measure.metric.counts_hits and figure.measure.rel == 1 and figure.estimate.value == 0
+    ]
+    if not zeros or counts.n_true == 0:
+        return
+    per_row = counts.n_predictions / counts.n_instances
+    deepest = max(zeros, key=lambda measure: min(per_row, measure.k or per_row))
+    expected = min(per_row, deepest.k or per_row) * counts.n_true / counts.n_labels
+    if expected >= LEAST_MISSED:
+        missed = f"no {nouns.prediction}"
+        if deepest.k is not None:
+            ranks = f"ranks 1 to {deepest.k}" if deepest.k > 1 else "rank 1"
+            missed = f"no {nouns.label} at {ranks}"
+        yield Doubt(
+            f"{missed} is {'relevant' if nouns.are_of_queries else 'true'} in "
+            f"{counted(counts.n_instances, nouns.row)}, and about {expected:,.0f} would be by chance: {_BELONG}"
+        )
 
 
 def _doubt_scores(rows: FirstRows, place: str, sample: str, *, order_counts: bool, are_lists: bool) -> Iterator[Doubt]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from numbers import Integral, Real
@@ -53,24 +53,31 @@ def _are_documents(row: Any) -> bool:
     if not isinstance(row, (list, tuple)):
         return False
     first = next(iter(row), "")
-    if isinstance(first, Mapping):
-        roles = find_roles(map(str, first))
-        return bool(roles["document"] or roles["label"])
-    return isinstance(first, (str, Integral)) or _is_pair(first)
+    return isinstance(first, (str, Integral)) or _is_pair(first) or _is_document(_fields_of(first))
 
 
 def _is_pair(item: Any) -> bool:
     return isinstance(item, (list, tuple)) and len(item) == 2 and isinstance(item[0], (str, Integral))
 
 
+def _is_document(fields: Mapping[str, Any]) -> bool:
+    roles = find_roles(fields)
+    return bool(roles["document"] or roles["label"])
+
+
+def _is_of_query(fields: Mapping[str, Any]) -> bool:
+    """Return whether a record has a query and its document, documents or results."""
+    roles = find_roles(fields, fields)
+    has_query = bool(roles["query"]) and not isinstance(fields[roles["query"][0]], (dict, list))
+    return has_query and ("results" in fields or bool(roles["document"]))
+
+
 def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
     """Return what names queries as records of a grade or score (`noun`); None for others.
 
-    This is a dict by query, a ranx Qrels or Run, or a list of records with a query and a document in each, such as
+    This is a dict by query, a ranx Qrels or Run, or a list of records with a query and its documents in each, such as
     named tuples.
     """
-    if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
-        return None
     if hasattr(value, "get_doc_ids_and_scores"):
         return records_of(value.to_dict(), name, noun)
     if is_by_query(value):
@@ -81,11 +88,9 @@ def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
             f"{name}: is a dict of other values than documents (hint: pass {{query: {{document: {noun}}}}} or {{query: "
             "[document, ...]}})"
         )
-    fields = _fields_of(value[0]) if isinstance(value, (list, tuple)) and value else {}
-    roles = find_roles(fields)
-    if not (roles["query"] and roles["document"]):
+    if not (isinstance(value, (list, tuple)) and value and _is_of_query(_fields_of(value[0]))):
         return None
-    return records_of(_by_query(value, roles, name, noun), name, noun)
+    return records_of(_by_query(enumerate(value), lambda i: f"{name}[{i}]", noun), name, noun)
 
 
 def is_record(value: Any) -> bool:
@@ -100,24 +105,58 @@ def _fields_of(record: Any) -> Mapping[str, Any]:
     return record._asdict() if isinstance(record, tuple) and hasattr(record, "_asdict") else {}
 
 
-def _by_query(records: Sequence[Any], roles: Mapping[str, Sequence[str]], name: str, noun: str) -> dict[Any, Any]:
-    """Return the documents of records by query, with their grades or scores."""
-    of_values = roles["score"] or roles["number"] if noun == "score" else roles["grade"] or roles["number"]
-    if not of_values and noun == "score":
-        raise DataError(f"{name}[0]: has no score (hint: name it score)")
-    table: dict[Any, dict[Any, Any]] = {}
-    for number, record in enumerate(records):
+def _name_fields(fields: Mapping[str, Any], noun: str) -> tuple[str, list[str]]:
+    """Return the names of the fields of a record that have its document, or documents, and a grade or score of each."""
+    if "results" in fields:
+        return "results", []
+    roles = find_roles(fields, fields)
+    values = roles["score"] or roles["number"]
+    if noun == "grade":  # next to documents, ``label`` is a grade, as in tools of search engines
+        values = roles["grade"] or (roles["label"] if roles["document"] else []) or roles["number"] or roles["score"]
+    return (roles["document"] or roles["label"])[0], values[:1]
+
+
+def _by_query(
+    records: Iterable[tuple[int, Any]], place: Callable[[int], str], noun: str, *, are_json: bool = False
+) -> dict[Any, Any]:
+    """Return the documents of numbered records by query: the list of each, or a dict of all of a query.
+
+    The first record decides which fields are read.
+    """
+    table = dict[Any, Any]()
+    keys = list[str]()
+    for number, record in records:
         fields = _fields_of(record)
+        if not keys:
+            document, of_values = _name_fields(fields, noun)
+            keys = [find_roles(fields, fields)["query"][0], document, *of_values]
         try:
-            query, document = fields[roles["query"][0]], fields[roles["document"][0]]
-            value = fields[of_values[0]] if of_values else 1
+            query, documents, *values = [fields[key] for key in keys]
         except KeyError as error:
-            raise DataError(f"{name}[{number}]: lacks {error}, which the first record has") from None
-        documents = table.setdefault(query, {})
-        if document in documents:
-            raise DataError(f"{name}[{number}]: query {query!r} has document {document!r} twice; expected it once")
-        documents[document] = value
+            raise DataError(f"{place(number)}: lacks {error}, which the first record has") from None
+        query = _as_name(query) if are_json else query
+        if not isinstance(documents, (list, tuple)):
+            if noun == "score" and not values:
+                raise DataError(f"{place(number)}: has no score (hint: name it score)")
+            of_query = table.setdefault(query, {})
+            document = _as_name(documents) if are_json else documents
+            if not isinstance(of_query, dict) or document in of_query:
+                raise DataError(f"{place(number)}: query {query!r} has document {document!r} twice; expected it once")
+            of_query[document] = values[0] if values else 1
+            continue
+        if query in table:
+            raise DataError(f"{place(number)}: the query {query!r} appears twice")
+        if values and isinstance(values[0], (list, tuple)):
+            if len(values[0]) != len(documents):
+                raise DataError(f"{place(number)}: expected lists of equal length in {keys[1]!r} and {keys[2]!r}")
+            documents = list(zip(documents, values[0], strict=True))
+        table[query] = documents
     return table
+
+
+def _as_name(value: Any) -> Any:
+    """Return the name of a query or document in JSON, where numbers are names too."""
+    return str(value) if isinstance(value, NUMBERS) else value
 
 
 def refuse_columns(table: Mapping[Any, Any], name: str) -> None:
@@ -135,8 +174,9 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None
     """Return the records of a dict by query."""
     refuse_columns(table, name)
     is_ranked = noun == "score" and any(map(_is_ranking, table.values()))
-    table = {query: _with_values(row, _place(name, query), noun) for query, row in table.items()}
-    form = FORMATS["json-queries" if path is not None else "run" if noun == "score" else "qrels"]
+    are_json = path is not None
+    table = {query: _with_values(row, _place(name, query), noun, are_json=are_json) for query, row in table.items()}
+    form = FORMATS["json-queries" if are_json else "run" if noun == "score" else "qrels"]
     facts = (f"{noun}s by query and document",)
     read = partial(_read_dict, table, name, noun)
     return QuerySource(name, form, facts, "document", read, is_ranked=is_ranked, path=path)
@@ -146,7 +186,7 @@ def _is_ranking(row: Any) -> bool:
     return isinstance(row, (list, tuple)) and bool(row) and isinstance(row[0], (str, Integral))
 
 
-def _with_values(row: Any, place: str, noun: str) -> Mapping[Any, Any]:
+def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[Any, Any]:
     """Return the documents of a query with a grade or score of each: those of a list fall from the first on."""
     if isinstance(row, Mapping):
         return row
@@ -156,18 +196,18 @@ def _with_values(row: Any, place: str, noun: str) -> Mapping[Any, Any]:
         return dict.fromkeys(row, 1)
     if not _are_documents(row):
         raise DataError(f"{place}: expected {{document: {noun}}} or a list of documents, got {describe_type(row)}")
-    pairs: list[tuple[Any, Any]] = [
-        (document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)
-    ]
-    if row and isinstance(row[0], Mapping):
-        roles = find_roles(row[0])
-        of_documents = roles["document"] or roles["label"]
-        of_values = roles["score" if noun == "score" else "grade"] or roles["number"] or roles["score"]
-        if not of_documents or not of_values:
-            raise DataError(f"{place}: has records of {', '.join(row[0])}; expected a document and a {noun} in each")
-        pairs = [(record.get(of_documents[0]), record.get(of_values[0])) for record in row]
+    fields = _fields_of(row[0]) if row else {}
+    if _is_document(fields):
+        document, of_values = _name_fields(fields, noun)
+        if not of_values:
+            raise DataError(f"{place}: has records of {', '.join(fields)}; expected a document and a {noun} in each")
+        pairs = [(record.get(document), record.get(of_values[0])) for record in map(_fields_of, row)]
     elif row and _is_pair(row[0]):
         pairs = [(item[0], item[1]) if _is_pair(item) else (item, None) for item in row]
+    else:
+        pairs = [(document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)]
+    if are_json:
+        pairs = [(_as_name(document), value) for document, value in pairs]
     documents = dict(pairs)
     if len(documents) < len(pairs):
         twice = next(document for document, _ in pairs if sum(document == other for other, _ in pairs) > 1)
@@ -182,11 +222,8 @@ def names_queries(text: bytes, lines: Sequence[bytes]) -> str | None:
         row = json.loads(first)
     except ValueError:  # an object of several lines
         row = None
-    if isinstance(row, dict):
-        roles = find_roles(row, row)
-        has_query = bool(roles["query"]) and not isinstance(row[roles["query"][0]], (dict, list))
-        if has_query and ("results" in row or roles["document"]):
-            return "lines"
+    if _is_of_query(_fields_of(row)):
+        return "lines"
     key = _FIRST_KEY.match(text)
     if key is None:
         return None
@@ -198,7 +235,8 @@ def names_queries(text: bytes, lines: Sequence[bytes]) -> str | None:
 def read_records(path: Path, place: str, noun: str) -> QuerySource:
     """Read JSON with queries as keys of an object of objects, or with one query and its results per line."""
     if place == "lines":
-        return records_of(_results(path), str(path), noun, path)
+        table = _by_query(_read_lines(path), lambda line: f"{path}:{line}", noun, are_json=True)
+        return records_of(table, str(path), noun, path)
     text = _text(path)
     try:
         table = dict(json.loads(text, object_pairs_hook=to_dict))
@@ -237,53 +275,19 @@ def _text(path: Path) -> str:
         raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
 
 
-def _results(path: Path) -> dict[str, Any]:
-    """Return the documents of lines ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}``.
-
-    Other lists of documents may have other names, and a line may be a record of one query and document.
-    """
-    table: dict[str, Any] = {}
+def _read_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield lines such as ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}`` with their numbers."""
     lines = _text(path).replace("\r\n", "\n").split("\n")  # queries may contain other line separators
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
         try:
-            row = json.loads(line, object_pairs_hook=to_dict)
-            roles = find_roles(row, row)
-            query = str(row[roles["query"][0]])
+            yield number, json.loads(line, object_pairs_hook=to_dict)
         except RepeatedKeyError as error:
             raise DataError(f"{path}:{number}: {error}") from None
-        except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
+        except (ValueError, RecursionError):
+            expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
             raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}") from None
-        documents = row.get("results", row.get((roles["document"] or roles["label"] or ("",))[0]))
-        if isinstance(documents, list):
-            values = row.get((roles["score"] or roles["grade"] or ("",))[0])
-            if isinstance(values, list) and len(values) == len(documents):
-                documents = [list(pair) for pair in zip(documents, values, strict=True)]
-            documents = [_as_text(document) for document in documents]
-            if query in table:
-                raise DataError(f"{path}:{number}: the query {query[:40]!r} appears twice")
-            table[query] = documents
-            continue
-        value = row.get((roles["score"] or roles["grade"] or roles["number"] or ("",))[0], 1)
-        if documents is None:
-            raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}")
-        of_query = table.setdefault(query, {})
-        if not isinstance(of_query, dict) or str(documents) in of_query:
-            raise DataError(f"{path}:{number}: a document appears twice")
-        of_query[str(documents)] = value
-    return table
-
-
-def _as_text(document: Any) -> Any:
-    """Return a document with its name as text: numbers are names in JSON."""
-    if isinstance(document, dict):
-        roles = find_roles(document)
-        return {key: str(value) if key in roles["document"] else value for key, value in document.items()}
-    if isinstance(document, list) and document:
-        return [str(document[0]), *document[1:]]
-    return document if isinstance(document, str) else str(document)
 
 
 def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:

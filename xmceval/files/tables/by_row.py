@@ -18,7 +18,7 @@ from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, break_ties, doubt_names
 from xmceval.files.sidecars.values import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, describe_systems
-from xmceval.files.tables.table import LONGEST_ROW, Column, Table, to_float
+from xmceval.files.tables.table import LONGEST_ROW, Column, RowNumbers, Table, to_float
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64
 from xmceval.rows.matrices.source import MatrixSource
@@ -142,8 +142,10 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     facts += [] if names is None else [f"label names from {names.source}"]
     is_streamed, parts, warnings = False, list[Triples](), list[str]()
     if table.path is not None:
-        is_sorted, runs, n_lines = _measure(table, columns)
-        is_streamed = is_sorted and words is None
+        numbers = _measure(table, columns)
+        n_lines = numbers.n_lines
+        runs = [numbers.runs]
+        is_streamed = numbers.is_sorted and words is None
         if not is_streamed:
             n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             if n_bytes > available:
@@ -276,20 +278,14 @@ def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> Ent
     return EntryNames([f"{by_row.table} row {row}"], name, "in this row", describe if is_described else None)
 
 
-def _measure(table: Table, columns: Columns) -> tuple[bool, list[Int64], int]:
-    """Return whether lines are sorted by row, the runs of rows in each batch, and the number of lines."""
-    if columns.key is None:
-        n_lines = table.n_lines
-        if n_lines is None:
-            n_lines = sum(len(column.array) for (column,) in table.batches([columns.label]))
-        return True, [np.array([[0, n_lines]])], n_lines
-    last, n_lines, is_sorted, runs = -1, 0, True, list[Int64]()
-    for (column,) in table.batches([columns.key]):
-        rows = column.to_whole(_expect_number)
-        is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
-        last, n_lines = int(rows[-1]), n_lines + rows.size
-        runs.append(find_runs(rows))
-    return is_sorted, runs, n_lines
+def _measure(table: Table, columns: Columns) -> RowNumbers:
+    """Return how the rows of a table are numbered; without numbers, each line is the next row."""
+    if columns.key is not None:
+        return table.row_numbers or read_numbers([table], columns.key)
+    n_lines = table.n_lines
+    if n_lines is None:
+        n_lines = sum(len(column.array) for (column,) in table.batches([columns.label]))
+    return RowNumbers(np.array([[0, n_lines]]), n_lines)
 
 
 def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
@@ -335,16 +331,20 @@ def doubt_numbers(*tables: ByRow) -> Iterator[Doubt]:
         yield Doubt(f"{have} only {n_present:,} of the rows 0 to {n_rows - 1:,} {are_ids}")
 
 
-def count_on(tables: Sequence[Table], key: str) -> bool:
-    """Return whether row numbers count the rows of all shards: no number is in two of them.
+def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
+    """Read the row numbers of shards, or of one table; stop if a number is in two shards, and counts the rows of each.
 
     The lines of a row may continue in the next shard, but a row 0 in two shards is the first row of each.
     """
-    seen, last = np.empty((0, 2), dtype=np.int64), 0
+    seen = np.empty((0, 2), dtype=np.int64)
+    last, n_lines = -1, 0
+    is_sorted = True
     for table in tables:
         shard = [seen]
         for (column,) in table.batches([key]):
             rows = column.to_whole(_expect_number)
+            n_lines += rows.size
+            is_sorted = is_sorted and int(rows[0]) >= last and bool((rows[1:] >= rows[:-1]).all())
             if len(shard) == 1 and rows[0] == last > 0:
                 rows = rows[rows != last]
             if not rows.size:
@@ -353,11 +353,11 @@ def count_on(tables: Sequence[Table], key: str) -> bool:
             runs = find_runs(rows)
             n_distinct = np.diff(join_runs([seen, runs])).sum()
             if n_distinct < np.diff(seen).sum() + np.diff(runs).sum():
-                return False
+                return RowNumbers(seen, n_lines, is_sorted, are_over_all=False)
             shard.append(runs)
         if len(shard) > 1:
             seen = join_runs(shard)
-    return True
+    return RowNumbers(seen, n_lines, is_sorted)
 
 
 def index_of(table: ByRow) -> Axis | None:

@@ -24,7 +24,7 @@ from xmceval.files.io.signatures import TABLES
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.by_row import count_on, index_columns, open_by_row, read_values, refuse_repeats
+from xmceval.files.tables.by_row import index_columns, open_by_row, read_numbers, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
     INDEX,
     UNUSED,
@@ -109,13 +109,12 @@ def join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Table
     if key is None or any(key not in table.names for table in tables):
         return None
     place = name if first.path is None else shards.name
-    if not columns.has_queries:
-        are_over_all = count_on(tables, key)
-        if truth is not None:
-            _check_numbering(place, truth, are_over_all=are_over_all)
-        if not are_over_all:
-            return None
-    return join_lines(place, tables)
+    if columns.has_queries:
+        return join_lines(place, tables)
+    numbers = read_numbers(tables, key)
+    if truth is not None:
+        _check_numbering(place, truth, are_over_all=numbers.are_over_all)
+    return replace(join_lines(place, tables), row_numbers=numbers) if numbers.are_over_all else None
 
 
 def _check_numbering(name: str, truth: Opened, *, are_over_all: bool) -> None:

@@ -225,6 +225,15 @@ def to_float(word: str) -> float | None:
         return None
 
 
+class RowNumbers(NamedTuple):
+    """How the lines of tables number their rows."""
+
+    runs: Int64  # int64 [n_runs, 2]; the rows that occur, as half-open ranges
+    n_lines: int
+    is_sorted: bool = True
+    are_over_all: bool = True  # whether no number is in two shards; otherwise only some of them were read
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of Arrow columns."""
@@ -240,6 +249,7 @@ class Table:
     first: Any = None  # the first lines of a table in memory that can be read only once
     rows: Axis | None = None  # row names from the index, if each line is the next row
     files: tuple[Path, ...] = ()  # the files of shards that are one table
+    row_numbers: RowNumbers | None = None  # the row numbers of these shards, if it has a column of them
 
     def __str__(self) -> str:
         return self.name

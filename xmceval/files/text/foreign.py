@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from xmceval.errors import AmbiguousError, DataError, argument
+from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted
 from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
 
+GRADES, LEAST_GRADED = frozenset({b"0", b"1", b"2", b"3", b"4"}), 20  # usual grades, and lines that have them
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
@@ -142,6 +143,17 @@ def _refuse_graded_features(head: Head) -> None:
             f"files: {quote(first.text)} (hint: {RECIPE}; labels before features need a first line 'points features "
             "labels')"
         )
+
+
+def doubt_grades(head: Head) -> str:
+    """Return the doubt that the number before the features of each line is a grade; empty if some can be none."""
+    grades = {row.words[0] for row in head.rows}
+    if len(head.rows) < LEAST_GRADED or len(grades) == 1 or not grades <= GRADES:
+        return ""
+    return Doubt(
+        f"{head.path}: each of the first {counted(len(head.rows), 'line')} has one number of 0 to 4 before its "
+        f"features: are these grades of documents? (hint: {RECIPE}; {argument('n_labels', kind='N')} declares labels)"
+    )
 
 
 def refuse_columns(head: Head, n_labels: int | None) -> None:

@@ -170,6 +170,16 @@ class Metric:
         return self.family != "column"
 
     @property
+    def compares_rows(self) -> bool:
+        """Whether it compares scores of several rows, beyond their order within each row."""
+        return self.family == "column"
+
+    @property
+    def counts_decisions(self) -> bool:
+        """Whether its value depends on the threshold of decisions, if one is passed."""
+        return self.family == "confusion" and self.gain != "truth"
+
+    @property
     def needs_propensities(self) -> bool:
         """Whether hits are weighted by inverse propensities."""
         return self.gain == "propensity"

@@ -53,6 +53,7 @@ class QuerySource:
     read: Callable[[Lines], None]  # adds all lines
     is_line_file: bool = False
     is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked best first
+    has_ranks: bool = False  # whether the values are ranks, with 1 as the best
     path: Path | None = None  # the file of JSON
 
     def __str__(self) -> str:
@@ -140,7 +141,8 @@ class Lines:
 def line_file(path: Path, columns: LineColumns) -> QuerySource:
     """Return a file of lines in a ranking format."""
     form = FORMATS[columns.format]
-    return QuerySource(str(path), form, (form.title,), "line", partial(_read, path, columns), is_line_file=True)
+    read = partial(_read, path, columns)
+    return QuerySource(str(path), form, (form.title,), "line", read, is_line_file=True, has_ranks=columns.are_ranks)
 
 
 def _read(path: Path, columns: LineColumns, lines: Lines) -> None:

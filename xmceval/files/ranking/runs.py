@@ -204,8 +204,15 @@ def _held(
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = partial(_name_entries, str(source), lines, queries, csr, documents)
     matrix = MatrixSource(str(source), csr.n_rows, None, csr, names=names)
-    is_ranked = request.are_scores and source.is_ranked
-    return Opened(matrix, source.form, (*source.facts, *facts), request.role, is_held=True, is_ranked=is_ranked)
+    return Opened(
+        matrix,
+        source.form,
+        (*source.facts, *facts),
+        request.role,
+        is_held=True,
+        is_ranked=request.are_scores and source.is_ranked,
+        has_ranks=source.has_ranks,
+    )
 
 
 def _name_entries(

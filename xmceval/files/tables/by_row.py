@@ -185,6 +185,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         request.role,
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_ranked,
+        has_ranks=columns.is_rank,
         rows=table.rows if columns.key is not None or table.rows is not None else index_of(by_row),
         columns={name: partial(_rows_named_by, by_row, name) for name in others},
         labels_by="number" if names is None and words is None else "name",

@@ -224,6 +224,8 @@ class OpenedTruth:
             if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth.source):
                 doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
                 warnings = (*warnings, doubt)
+            if scores.ranking is not None:
+                setup.refuse_ranking(scores.ranking)
             of_system = replace(
                 self._setup_of(scores.source),
                 inputs=(*setup.inputs, scores.line),

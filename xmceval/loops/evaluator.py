@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
-from xmceval.errors import DataError, Fault, UsageError, counted, describe_type, listed, warn
+from xmceval.errors import DataError, Fault, UsageError, counted, describe_type, warn
 from xmceval.files.io.write import write_output
 from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
@@ -357,11 +357,7 @@ class Evaluator:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         totals = self._base.totals
         width = setup.width.agree_with(truth).agree_with(scores, "column")
-        if not width.is_known:
-            needing: list[object] = [*setup.program.needing_labels]
-            needing += ["by_frequency"] if setup.options.by_frequency is not None else []
-            if needing:
-                raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
+        replace(setup, width=width).require_labels("batch")
         if width is setup.width:
             return setup, totals
         if totals.tally.whole.largest_label >= width.n_labels:

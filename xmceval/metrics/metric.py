@@ -107,7 +107,7 @@ class Metric:
     unit : str
         ``share`` (printed in percent), ``gain`` (a sum), ``count`` or ``cells`` (a whole number).
     needs_labels : bool
-        Whether the number of labels is needed.
+        Whether the number of labels is needed, with the default options.
     empty_value : int
         The value of a row without true labels.
     left_out : str

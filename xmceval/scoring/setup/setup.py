@@ -109,6 +109,20 @@ class Setup:
         """Whether rows without true labels are dropped instead of counting 0."""
         return self.options.empty_rows == "drop"
 
+    def require_labels(self, what: str) -> None:
+        """Refuse measures, and bins, that need the number of labels if no `what` declares it."""
+        needing: list[object] = [*self.program.needing_labels]
+        if self.options.by_frequency is not None:
+            needing.append(argument("by_frequency"))
+        if self.width.is_known or not needing:
+            return
+        labels, hint = plural(self.nouns.label), f"pass {argument('n_labels')}"
+        if self.nouns.are_of_queries:
+            hint += f", the number of {labels}"
+        if any(measure.averages_all_labels for measure in self.program.needing_labels):
+            hint += f", or over=truth for the mean over the {labels} that are true in some {self.nouns.row}"
+        raise DataError(f"{listed(needing)}: no {what} declares the number of {labels}, which is needed (hint: {hint})")
+
     def refuse_ranking(self, name: str) -> None:
         """Refuse a ranking without scores, named `name`, if any measure compares scores of several rows."""
         program, lines = self.program, list[str]()

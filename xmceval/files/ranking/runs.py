@@ -144,8 +144,8 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
     words, n_judged = judgments.documents.words, judgments.documents.places.size
     if words is not None:
         are_many = bool(np.count_nonzero(np.diff(entries.indptr)) >= LEAST_QUERIES)
-        name, documents = str(source), entries.documents
-        yield from doubt_words(name, "document", judgments.name, words, n_judged, documents, are_many=are_many)
+        numbers = entries.documents
+        yield from doubt_words(str(source), "document", judgments.name, words, n_judged, numbers, are_many=are_many)
 
 
 def _doubt_columns(source: QuerySource, lines: Lines, entries: Entries) -> Iterator[Doubt]:

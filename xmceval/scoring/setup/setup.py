@@ -116,7 +116,8 @@ class Setup:
             needing.append(argument("by_frequency"))
         if self.width.is_known or not needing:
             return
-        labels, hint = plural(self.nouns.label), f"pass {argument('n_labels')}"
+        labels = plural(self.nouns.label)
+        hint = f"pass {argument('n_labels')}"
         if self.nouns.are_of_queries:
             hint += f", the number of {labels}"
         if any(measure.averages_all_labels for measure in self.program.needing_labels):
@@ -125,8 +126,8 @@ class Setup:
 
     def refuse_ranking(self, name: str) -> None:
         """Refuse a ranking without scores, named `name`, if any measure compares scores of several rows."""
-        program, lines = self.program, list[str]()
-        across = [measure for measure in program.measures if measure.metric.compares_rows]
+        lines = list[str]()
+        across = [measure for measure in self.program.measures if measure.metric.compares_rows]
         if across:
             verb = "compares" if len(across) == 1 else "compare"
             rows = plural(self.nouns.row)
@@ -134,7 +135,7 @@ class Setup:
                 f"{listed(across)} {verb} scores of several {rows}, and {name} has rankings without scores (hint: pass "
                 f"the scores too, or leave {'it' if len(across) == 1 else 'them'} out)"
             )
-        decided = [measure for measure in program.measures if measure.metric.counts_decisions]
+        decided = [measure for measure in self.program.measures if measure.metric.counts_decisions]
         if decided and self.options.threshold is not None:
             lines.append(
                 f"{listed(decided)}: {name} has rankings without scores, which cannot be compared with a threshold "

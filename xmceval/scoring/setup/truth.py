@@ -211,7 +211,8 @@ class OpenedTruth:
     def open_systems(self, systems: Sequence[System]) -> list[OpenedSystem]:
         """Open the scores of systems; these may name rows and labels even if the truth does not."""
         setup, truth, rows, opened = self.setup, self.input, self.rows, list[OpenedSystem]()
-        labels, width = setup.labels, setup.width  # the width that the systems share, where it is a divisor
+        labels = setup.labels
+        width = setup.width  # which the systems share where it is a divisor
         for system in systems:
             scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
             check_numbers(truth, scores)

@@ -2,6 +2,7 @@
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -163,15 +164,21 @@ def test_the_values_seen_are_named_and_are_those_of_all_rows_in_batches_states_a
 @pytest.mark.parametrize("duplicates", ["error", "max"])
 def test_the_places_of_labels_without_scores_are_on_no_scale(run, duplicates):
     true, best = [[0, 2], [1], [3, 4]], [[2, 4, 0], [3, 1], [4]]
-    options = {"metrics": "f1_score", "n_labels": 5, "threshold": 0.5, "duplicates": duplicates}
+    options = {"metrics": "f1_score", "n_labels": 5, "duplicates": duplicates}
     evaluator = xmceval.Evaluator(**options)
     evaluator.update(true, best)
     for result in (xmceval.score(true, best, **options), evaluator.result()):
         assert (result["f1_score"], result.doubts) == (8 / 11, ())
+    evaluator = xmceval.Evaluator(threshold=0.5, **options)
+    for score in (partial(xmceval.score, threshold=0.5, **options), evaluator.update):
+        with pytest.raises(xmceval.DataError, match="without scores, which cannot be compared with a threshold"):
+            score(true, best)
     write("t.txt", "3 5\n0:1 2:1\n1:1\n3:1 4:1\n")
     write("p.txt", "2 4 0\n3 1\n4\n")
-    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "--threshold", "0.5", "-q", "--strict")
+    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "-q", "--strict")
     assert (code, err) == (0, "")
+    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score,microAP", "--threshold", "0.5")
+    assert (code, err.count("p.txt has rankings without scores"), "leave out --threshold" in err) == (1, 2, True)
 
 
 def test_the_command_names_the_option(run):

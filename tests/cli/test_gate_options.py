@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 from support.approved import check_answers
+from support.files import write
 from support.sample import MODEL_A, MODEL_B, SAMPLE, TRUTH
 
 pytestmark = pytest.mark.usefixtures("in_sample")
@@ -91,3 +92,30 @@ def test_json_and_pictures_are_written_before_a_breach_ends_the_command(run, tmp
         ("model_a", 0.6, 0.686, True),
         ("model_b", 0.6, 0.55, False),
     ]
+
+
+@pytest.mark.parametrize("command", ["compare", "benchmark"])
+def test_a_loss_that_a_gate_lets_pass_is_said_and_a_gate_of_the_drop_fails_on_it(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    write("t.txt", "8 2\n" + "0:1\n" * 8)
+    write("old.txt", "8 2\n" + "0:1\n" * 8)
+    write("new.txt", "8 2\n" + "1:1\n" + "0:1\n" * 7)
+    write("b.toml", "metrics='P@1,macroF1@1'\n[datasets.d]\ntruth='t.txt'\n[systems]\nold='old.txt'\nnew='new.txt'\n")
+    words = ["benchmark", "b.toml"]
+    if command == "compare":
+        words = ["compare", "t.txt", "old.txt", "new.txt", "-m", "P@1,macroF1@1"]
+    code, _, err = run(*words, "--fail-if-worse", "P@1:1%")
+    place = "d: " if command == "benchmark" else ""
+    loss = f"{place}new is worse than old on P@1 by 12.50 points, more than 1"
+    assert code == 0
+    assert (
+        f"note: {loss}, which is not significant (p = 1.000); --fail-if-drop P@1:1% fails on the difference alone\n"
+        in err
+    )
+    assert "significant" not in run(*words, "-q", "--fail-if-worse", "P@1:1%")[2]
+    code, _, err = run(
+        *words, "-q", "--fail-if-worse", "P@1:1%", "--fail-if-drop", "P@1:1%", "--fail-if-drop", "macroF1@1"
+    )
+    assert (code, err.count("breach: ")) == (3, 2)
+    assert f"breach: {loss} (p = 1.000)\n" in err
+    assert run(*words, "-q", "--fail-if-drop", "P@1:13%")[0] == 0

@@ -124,7 +124,7 @@ def test_a_filter_has_names_of_query_and_document(kind, form, style, monkeypatch
     monkeypatch.setitem(globals(), "OWN", [(name(query), name(document)) for query, document in OWN])
     results = xmceval.score_all(form(qrels, run)[0], {"a": form(qrels, run)[1], "b": run}, metrics="P", k=1)
     assert [results[system]["P@1"] for system in "ab"] == [1 / 3] * 2
-    result = xmceval.score(*form(qrels, run), metrics="P,macroF1", k=1, filter=FILTERS[kind]())
+    result = xmceval.score(*form(qrels, run), metrics="P,macroF1", k=1, filter=FILTERS[kind](), n_labels=8)
     assert (result["P@1"], result.counts.n_labels, result.filtered.removed) == (2 / 3, 8, 3)
     assert result["macroF1@1"] == pytest.approx(2 / 8)
 
@@ -153,10 +153,15 @@ def test_a_filter_leaves_out_pairs_of_queries_that_are_dropped():
 def test_documents_are_those_that_truth_and_all_runs_mention():
     qrels = {"1": {"7": 1, "900000000": 0}, "2": {"8": 1}}
     a, b = ({"1": {"7": 1.0, other: 2.0}} for other in ("5", "6"))
-    metrics = ["macroR(over=all)", "coverage(of=recommended,over=all)"]
+    metrics = ["macroR(over=truth)", "coverage(of=recommended)"]
     both = xmceval.score_all(qrels, {"a": a, "b": b}, metrics=metrics, k=1)
     assert [both[name].counts.n_labels for name in "ab"] == [5, 5]
     assert xmceval.score(qrels, b, metrics=metrics, k=1).counts.n_labels == 4
+    over_all = ["macroR", "coverage(of=recommended,over=all)"]
+    with pytest.raises(
+        xmceval.DataError, match=r"declares the number of documents, which is needed \(hint: pass n_labels, "
+    ):
+        xmceval.score(qrels, b, metrics=over_all, k=1)
     with pytest.raises(xmceval.DataError, match=r"^y_true and what is scored mention 4 documents, but n_labels is 3"):
         xmceval.score(qrels, b, metrics="LRAP", n_labels=3)
     with pytest.raises(

@@ -11,10 +11,11 @@ LOWER_IS_BETTER = {
     *("Abandonment", "coverage_error", "ranking_loss", "zero_one_loss", "hamming_loss", "hamming_distance"),
     *("FPR", "fp", "fn"),
 }
-# Metrics that are refused where no input declares the number of labels; others take the largest label + 1.
+# Metrics that are refused where no input declares the number of labels; others do not depend on it.
 ASKING_FOR_LABELS = {
     *("LRAP", "coverage_error", "ranking_loss", "AUC", "accuracy", "hamming_loss", "specificity", "FPR"),
-    *("microAUC", "microRecallAtPrecision"),
+    *("microAUC", "microRecallAtPrecision", "MCC", "balanced_accuracy", "tn"),
+    *("macroP", "macroR", "macroF1", "macroJaccard", "macroBA"),
 }
 # Metrics that are no share from 0 to 1.
 BOUNDS = {

@@ -208,3 +208,31 @@ def test_json_has_what_gates_came_to_only_where_they_were_asked_for(against):
         "p_adjusted": against["P@1", "less", "base"].p_adjusted,
         "passed": False,
     }
+
+
+def test_a_loss_that_is_not_significant_passes_with_its_reason(against):
+    [outcome] = [each for each in check_worse(against, "P@1:0.5") if each.system == "near"]
+    assert outcome.passed
+    assert outcome.why.startswith("near is worse than base on P@1 by 1.00 ")
+    evidence = "more than 0.5, which is not significant (p = 1.000, adjusted by Holm over the 3 pairs on P@1)"
+    assert outcome.why.endswith(f"{evidence}; fail_if_drop='P@1:0.5' fails on the difference alone")
+    outcomes = check_worse(against, "P@1:1")  # not beyond the limit
+    assert [each.why for each in outcomes if each.passed] == ["", ""]
+
+
+@pytest.mark.parametrize("limit", ["P@1:0.5", "macroF1@1", "coverage_error"])
+def test_a_gate_of_the_drop_needs_no_test(limit):
+    metric = limit.partition(":")[0]
+    comparison = compare({"base": 60, "near": 59}, metric)
+    [outcome] = check_worse(comparison, fail_if_drop=limit)
+    assert (outcome.kind, outcome.passed, outcome.is_decided) == ("drop", False, True)
+    assert outcome.why.startswith(f"near is worse than base on {metric} by ")
+    assert outcome.why.endswith("(not tested)") == (metric == "macroF1@1")
+    assert all(each.passed for each in check_worse(compare({"near": 59, "base": 60}, metric), fail_if_drop=[limit]))
+    assert all(each.passed for each in check_worse(compare({"a": 60, "b": 60}, metric), fail_if_drop=[metric]))
+
+
+def test_a_gate_of_the_drop_decides_on_one_row_and_not_without_values():
+    one_row = xmceval.compare(np.eye(2)[:1], {"a": np.eye(2)[:1], "b": np.eye(2)[1:]}, metrics="P@1")
+    [outcome] = check_worse(one_row, fail_if_drop="P@1:1%")
+    assert (outcome.passed, outcome.is_decided, outcome.value) == (False, True, -1.0)

@@ -13,13 +13,13 @@ from xmceval.benchmarks.config import read_config, suggest
 from xmceval.benchmarks.plan import NO_PATH, DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.result import Benchmark, DatasetOutcome, shared_nouns
 from xmceval.comparison.compare import compare_systems
-from xmceval.comparison.gates import check_decidable, judge_datasets
+from xmceval.comparison.gates import check_decidable, judge_datasets, parse_gates
 from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Watch
 from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
-from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, judge_values, parse_required, parse_worse
+from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, judge_values, parse_required
 from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import DEFAULT, Layout
 from xmceval.rows.threads import Progress
@@ -32,6 +32,7 @@ def benchmark(
     *,
     strict: bool = False,
     fail_if_worse: str | Iterable[str] = (),
+    fail_if_drop: str | Iterable[str] = (),
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Benchmark:
@@ -46,6 +47,8 @@ def benchmark(
     fail_if_worse : str or iterable of str
         Gates such as ``"P@5:0.5"``, as in `check_worse`, for each system and data set; ``benchmark.gates`` has
         the outcomes.
+    fail_if_drop : str or iterable of str
+        Gates that need no significance, as in `check_worse`.
     threads : int, optional
         Default: one per processor.
     progress : callable, optional
@@ -85,8 +88,8 @@ def benchmark(
     (1.0, 6)
     """
     plan = read_plan(source, strict=strict, threads=threads)
-    texts = [fail_if_worse] if isinstance(fail_if_worse, str) else fail_if_worse
-    outcome = run_plan(plan, fail_if_worse=list(texts), progress=progress)
+    worse, drop = ([texts] if isinstance(texts, str) else list(texts) for texts in (fail_if_worse, fail_if_drop))
+    outcome = run_plan(plan, fail_if_worse=worse, fail_if_drop=drop, progress=progress)
     warn(dict.fromkeys([*list_failures(outcome), *list_lines(outcome, "doubts")]))
     return outcome
 
@@ -134,6 +137,7 @@ def run_plan(
     plan: BenchmarkPlan,
     *,
     fail_if_worse: Sequence[str] = (),
+    fail_if_drop: Sequence[str] = (),
     require: Sequence[str] = (),
     layout: Layout = DEFAULT,
     executor: Executor | None = None,
@@ -145,13 +149,13 @@ def run_plan(
     `layout` formats the gates, `executor` scores rows in parts, and `watch` shows the progress of resampling.
     """
     against = plan.testing.against
-    gates = [parse_worse(text, in_percent=layout.percent) for text in fail_if_worse]
+    gates = parse_gates(fail_if_worse, fail_if_drop, in_percent=layout.percent)
     check_decidable(gates, plan.measures, len(plan.tested), against, 'against = "NAME" in the file')
     check_computed([parse_required(text, in_percent=None) for text in require], plan.measures)
     outcomes = [_run_dataset(plan, dataset, executor, progress, watch) for dataset in plan.datasets]
     comparisons = {outcome.name: outcome.comparison for outcome in outcomes}
     layout = layout.settle(shared_nouns(outcomes))
-    gates = [parse_worse(text, in_percent=layout.percent) for text in fail_if_worse]
+    gates = parse_gates(fail_if_worse, fail_if_drop, in_percent=layout.percent)
     required = [parse_required(text, in_percent=layout.percent) for text in require]
     return Benchmark(
         tuple(outcomes),

@@ -26,6 +26,7 @@ from xmceval.report.renderable import render
 @options.file_option("--plot", group="Output", help="Draw all metrics: .svg, .png or .pdf.")
 @options.force
 @options.fail_if_worse
+@options.fail_if_drop
 @options.require
 @options.threads
 @options.report_form
@@ -61,16 +62,19 @@ def command(file: str, form: str, **arguments: Any) -> None:
     began = time.monotonic()
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
     from xmceval.benchmarks.result import by_kind
-    from xmceval.report.gates import parse_required, parse_worse
+    from xmceval.comparison.gates import parse_gates
+    from xmceval.report.gates import parse_required
 
-    for name, parse in (("fail_if_worse", parse_worse), ("require", parse_required)):
-        for text in arguments[name]:  # the unit of shares may not be known before the truth is opened
-            parse(text, in_percent=layout.percent)
+    # the unit of shares may not be known before the truth is opened
+    parse_gates(arguments["fail_if_worse"], arguments["fail_if_drop"], in_percent=layout.percent)
+    for text in arguments["require"]:
+        parse_required(text, in_percent=layout.percent)
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     with executor_of(arguments["dask"]) as executor, long_work(quiet):
         outcome = run_plan(
             plan,
             fail_if_worse=arguments["fail_if_worse"],
+            fail_if_drop=arguments["fail_if_drop"],
             require=arguments["require"],
             layout=layout,
             executor=executor,
@@ -91,7 +95,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
         others = [f"{n[status]:,} {status}" for status in ("missing", "published") if n[status]]
         facts = [f"{counted(n['scored'], 'cell')} scored", *failed, *others, f"{time.monotonic() - began:.1f} s"]
         say(" · ".join(facts))
-    enforce(outcome.gates, failures)
+    enforce(outcome.gates, failures, quiet=quiet)
 
 
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:

@@ -82,8 +82,10 @@ def print_output(text: str) -> None:
         click.echo(text, nl=False)
 
 
-def enforce(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> None:
-    """Report failed gates and other failures, after the output is written."""
+def enforce(outcomes: Sequence[GateOutcome], failures: Sequence[str] = (), *, quiet: bool = False) -> None:
+    """Report failed gates and other failures, after the output is written, and losses that a gate lets pass."""
+    for line in [] if quiet else [outcome.why for outcome in outcomes if outcome.passed and outcome.why]:
+        say(f"note: {line}")
     breaches = [outcome.why for outcome in outcomes if outcome.is_decided and not outcome.passed]
     for line in breaches:
         say(f"breach: {line}")

@@ -232,6 +232,13 @@ fail_if_worse = option(
     metavar="METRIC[:X]",
     help="Exit with code 3 if a system is significantly worse by more than X.",
 )
+fail_if_drop = option(
+    "--fail-if-drop",
+    multiple=True,
+    group="Testing",
+    metavar="METRIC[:X]",
+    help="Exit with code 3 if a system is worse by more than X, significant or not.",
+)
 require = option(
     "--require",
     multiple=True,

@@ -42,6 +42,7 @@ MAIN = (
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)
 @options.fail_if_worse
+@options.fail_if_drop
 @options.scoring
 @options.option(
     "--runs",
@@ -72,11 +73,10 @@ def command(form: str, **arguments: Any) -> None:
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)
-    from xmceval.comparison.gates import judge_comparison
-    from xmceval.report.gates import parse_worse
+    from xmceval.comparison.gates import judge_comparison, parse_gates
 
     def find_gates(layout: Layout) -> list[Gate]:
-        return [parse_worse(text, in_percent=layout.percent) for text in arguments["fail_if_worse"]]
+        return parse_gates(arguments["fail_if_worse"], arguments["fail_if_drop"], in_percent=layout.percent)
 
     find_gates(layout)  # the unit of shares may not be known before the truth is opened
     prepare = _prepare_rows if is_row_file(arguments["truth"]) else _prepare_systems
@@ -88,7 +88,7 @@ def command(form: str, **arguments: Any) -> None:
     warn_of_results(arguments, comparison.results, comparison.doubts, form=form)
     print_output(render(comparison, form, layout))
     write_files(comparison.results, comparison)
-    enforce(comparison.gates)
+    enforce(comparison.gates, quiet=arguments["quiet"])
 
 
 def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns], Sequence[Gate]]) -> Prepared:

@@ -23,6 +23,7 @@ from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
 from xmceval.metrics.names import restore_measure
 from xmceval.report.result import Result
+from xmceval.rows.names import doubt_alike
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.threads import Progress
 from xmceval.scoring.estimates import estimate
@@ -366,6 +367,11 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     if lines and missing == "error":
         ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
         raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
+    doubts = list[Doubt]()
+    for number, table in enumerate(tables) if lines else ():
+        here, there = has_row[:, number] & ~has_row[:, 0], has_row[:, 0] & ~has_row[:, number]
+        only = ([rows[place] for place in np.flatnonzero(place_is)] for place_is in (here, there))
+        doubts += doubt_alike(table.name, "row", tables[0].name, *only)
     if missing == "drop":
         outcome = "left out for all systems"
         kept = has_row.all(axis=1)
@@ -380,7 +386,7 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
         raise DataError(f"no row is in all of {listed(table.name for table in tables)}")
     values[~counts] = 0.0
     block = RowBlock(np.arange(np.count_nonzero(kept)), weights[kept], values[kept], counts[kept])
-    return block, [f"{line}, {outcome}" for line in lines]
+    return block, [*doubts, *(f"{line}, {outcome}" for line in lines)]
 
 
 def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:

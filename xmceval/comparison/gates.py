@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from xmceval.kernels.metrics.sums import TIE
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import format_number
 from xmceval.metrics.names import find_measures
-from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_worse, with_places
+from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, parse_drop, parse_worse, with_places
 from xmceval.report.scored import GateOutcome
 from xmceval.report.sheet import DEFAULT, Layout
 
@@ -30,7 +31,9 @@ def check_decidable(
     check_computed(gates, measures)
 
 
-def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[GateOutcome, ...]:
+def check_worse(
+    comparison: Comparison, gates: str | Iterable[str] = (), *, fail_if_drop: str | Iterable[str] = ()
+) -> tuple[GateOutcome, ...]:
     """Check that no system is worse than the baseline, significantly and by more than a limit.
 
     Parameters
@@ -41,12 +44,15 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
         Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit. The default limit
         is 0. If rows are queries, shares are fractions as in their tables: ``"nDCG@10:0.005"``. With a percent sign,
         as in ``"P@5:0.5%"``, a limit is always in points.
+    fail_if_drop : str or iterable of str
+        Gates that need no significance, such as ``"macroF1@5:1%"``: they judge the difference alone, also where there
+        is no test.
 
     Returns
     -------
     tuple of GateOutcome
         Gate by gate and system by system. A gate fails if the adjusted p is below 0.05 and the difference is
-        worse than the limit, or if there is no test.
+        worse than the limit, or if there is no test; one of `fail_if_drop` if the difference is worse than the limit.
 
     Examples
     --------
@@ -58,8 +64,16 @@ def check_worse(comparison: Comparison, gates: str | Iterable[str]) -> tuple[Gat
     (False, -1.0, 0.03125)
     """
     in_percent = DEFAULT.settle(comparison.results[0].nouns).is_in_percent
-    texts = [gates] if isinstance(gates, str) else gates
-    return judge_comparison([parse_worse(text, in_percent=in_percent) for text in texts], comparison)
+    return judge_comparison(parse_gates(gates, fail_if_drop, in_percent=in_percent), comparison)
+
+
+def parse_gates(
+    fail_if_worse: str | Iterable[str], fail_if_drop: str | Iterable[str], *, in_percent: bool | None
+) -> list[Gate]:
+    """Parse gates of differences."""
+    worse, drop = ([texts] if isinstance(texts, str) else texts for texts in (fail_if_worse, fail_if_drop))
+    gates = [parse_worse(text, in_percent=in_percent) for text in worse]
+    return [*gates, *(parse_drop(text, in_percent=in_percent) for text in drop)]
 
 
 def judge_comparison(
@@ -95,12 +109,15 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
     if difference is not None:
         outcome = replace(outcome, value=difference.difference, p_adjusted=difference.p_that_decides)
-    if comparison is None or difference is None or outcome.p_adjusted is None:
+    needs_test = gate.kind == "worse"
+    lacks = difference is None or (outcome.p_adjusted is None if needs_test else math.isnan(difference.difference))
+    if comparison is None or difference is None or lacks:
         place = f" on {outcome.dataset}" if outcome.dataset else ""
-        why = NOT_DECIDED.format(measure, f"{system} was not tested against {baseline}{place}")
+        verb = "tested against" if needs_test else "compared with"
+        why = NOT_DECIDED.format(measure, f"{system} was not {verb} {baseline}{place}")
         return replace(outcome, why=why, is_decided=False)
     size = abs(difference.difference)
-    if not difference.is_detected or difference.is_better or size <= gate.limit + TIE * gate.limit:
+    if not size or difference.is_better or size <= gate.limit + TIE * gate.limit:
         return replace(outcome, passed=True)
     by = describe_size(difference, with_places(layout, measure, size, gate.limit))
     by += " points" if measure.metric.unit == "share" and layout.is_in_percent else ""
@@ -112,5 +129,10 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
         family = f"pairs on {measure}"
         tests = [other for other in tests if (other.measure.name, other.bin) == (measure.name, difference.bin)]
     how = "adjusted by Holm over" if comparison.testing.adjust == "holm" else "not adjusted for"
-    evidence = difference.describe_p() + (f", {how} the {len(tests):,} {family}" if len(tests) > 1 else "")
-    return replace(outcome, why=f"{place}{system} is worse than {baseline} on {measure} by {by}{more} ({evidence})")
+    evidence = "not tested" if outcome.p_adjusted is None else difference.describe_p()
+    evidence += f", {how} the {len(tests):,} {family}" if len(tests) > 1 else ""
+    loss = f"{place}{system} is worse than {baseline} on {measure} by {by}{more}"
+    if needs_test and not difference.is_detected:
+        advice = f"{argument('fail_if_drop', gate.text)} fails on the difference alone"
+        return replace(outcome, passed=True, why=f"{loss}, which is not significant ({evidence}); {advice}")
+    return replace(outcome, why=f"{loss} ({evidence})")

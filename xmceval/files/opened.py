@@ -142,6 +142,7 @@ class Opened:
     is_copied: bool = False  # whether it is a pipe that was copied to a temporary file
     # whether its rows are lists of labels without values, which as predictions are ranked best first
     is_ranked: bool = False
+    has_ranks: bool = False  # whether its values are ranks, with 1 as the best
     # whether some tools write such files with one extra column
     may_have_extra_column: bool = False
     are_lists: bool = False  # whether it is text with lists of ids but no header, which may be columns
@@ -186,6 +187,12 @@ class Opened:
         if self.judgments is not None:
             return None if self.judgments.documents.words is None else self.judgments.documents
         return None if self.by_row is None else self.by_row.labels
+
+    @property
+    def ranking(self) -> str | None:
+        """The name of the ranking without scores: its own, or that of the first shard that is one; None for scores."""
+        rankings = (part for part in self.parts or (self,) if part.is_ranked or part.has_ranks)
+        return next((part.name or part.source.name for part in rankings), None)
 
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, dropping the last column if there is one more than `n_labels`."""

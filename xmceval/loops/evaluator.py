@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
-from xmceval.errors import DataError, Fault, UsageError, counted, describe_type, listed, warn
+from xmceval.errors import DataError, Fault, UsageError, counted, describe_type, warn
 from xmceval.files.io.write import write_output
 from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
@@ -24,9 +24,9 @@ from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.source import MatrixSource, check_narrow, open_pair
+from xmceval.rows.matrices.source import MatrixSource, check_narrow, find_matrices, open_pair
 from xmceval.rows.names import EARLIER, Axis, are_both_named, first_labels, first_named
-from xmceval.rows.repairs import RepairedSource, unrepaired
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
@@ -299,6 +299,9 @@ class Evaluator:
         one block is scored in this thread, reusing its scratch space; larger batches by a pool of threads.
         """
         self._check_whole()
+        rankings = [matrix for matrix in find_matrices(scores) if matrix.is_ranked]
+        if rankings:
+            setup.refuse_ranking(rankings[0].name)
         if setup.options.threshold is not None:
             check_narrow(scores, "with a threshold")
         base, weighted = self._base, setup
@@ -308,8 +311,7 @@ class Evaluator:
             weighted = setup
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=base.n_rows)
-        are_lists = isinstance(stored := unrepaired(scores), MatrixSource) and stored.is_ranked
-        spare, system = totals.spare(), OpenedSystem(scores, weighted, are_lists=are_lists)
+        spare, system = totals.spare(), OpenedSystem(scores, weighted)
         if not self._add_block(truth, system, spare):
             blocks_of, others_of = self._in_batch(truth, scores)
             steps = Lockstep(blocks_of, [others_of], most_rows=self._most_rows)
@@ -355,11 +357,7 @@ class Evaluator:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         totals = self._base.totals
         width = setup.width.agree_with(truth).agree_with(scores, "column")
-        if not width.is_known:
-            needing: list[object] = [*setup.program.needing_labels]
-            needing += ["by_frequency"] if setup.options.by_frequency is not None else []
-            if needing:
-                raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
+        replace(setup, width=width).require_labels("batch")
         if width is setup.width:
             return setup, totals
         if totals.tally.whole.largest_label >= width.n_labels:

@@ -33,6 +33,9 @@ AVERAGES = ("micro", "macro", "weighted", "samples")
 
 OVER = ("all", "truth", "seen", "train", "largest")
 
+# Rates that are defined for a label that is neither true nor predicted in any instance: of its true negatives.
+OF_NEGATIVES = frozenset({"specificity", "fall-out", "balanced"})
+
 ZERO = MappingProxyType({"zero": ZEROS})
 
 NO_NUMBERS: Mapping[str, Number] = MappingProxyType({})
@@ -97,6 +100,7 @@ def _label_wise(
         family="label",
         choices=choices,
         own_numbers=numbers,
+        needs_labels=average == "macro",
         note=note + (MACRO_NOTE if average == "macro" else WEIGHTED_NOTE),
     )
 
@@ -137,7 +141,16 @@ def _decision(
     )
 
 
-def _count(name: str, title: str, formula: str, *, gain: str = "hit", source: str = SOKOLOVA, note: str) -> Metric:
+def _count(
+    name: str,
+    title: str,
+    formula: str,
+    *,
+    gain: str = "hit",
+    source: str = SOKOLOVA,
+    needs_labels: bool = False,
+    note: str,
+) -> Metric:
     return Metric(
         name,
         title,
@@ -150,6 +163,7 @@ def _count(name: str, title: str, formula: str, *, gain: str = "hit", source: st
         bounds=(0.0, float("inf")),
         higher_is_better=name not in {"fp", "fn"},
         unit="cells",
+        needs_labels=needs_labels,
         note=note,
     )
 
@@ -254,19 +268,25 @@ DECISION_ENTRIES = (
         needs_labels=True,
     ),
     _decision(
-        "MCC", "Matthews correlation coefficient of decisions", "matthews", ("micro", "macro"), bounds=(-1.0, 1.0)
+        "MCC",
+        "Matthews correlation coefficient of decisions",
+        "matthews",
+        ("micro", "macro"),
+        bounds=(-1.0, 1.0),
+        needs_labels=True,
     ),
     _decision(
         "balanced_accuracy",
         "mean of the true positive and true negative rates",
         "balanced",
         ("micro", "macro"),
+        needs_labels=True,
         note="zero=skip leaves out the rate of a class that does not occur, as in scikit-learn; " + DECISION_NOTE,
     ),
     _count("tp", "true positives", "cells predicted and true", note=f"num_rel_ret in trec_eval; {CONFUSION_NOTE}"),
     _count("fp", "false positives", "cells predicted and not true", note=CONFUSION_NOTE),
     _count("fn", "false negatives", "cells true and not predicted", note=CONFUSION_NOTE),
-    _count("tn", "true negatives", "cells neither predicted nor true", note=CONFUSION_NOTE),
+    _count("tn", "true negatives", "cells neither predicted nor true", needs_labels=True, note=CONFUSION_NOTE),
     _count(
         "NumRet",
         "number of predictions",

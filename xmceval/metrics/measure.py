@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from xmceval.metrics.confusion import OF_NEGATIVES
 from xmceval.metrics.metric import Metric, Norm, format_number
 
 DISCOUNT_TEXT = {
@@ -139,6 +140,19 @@ class Measure:
     def takes_threshold(self) -> bool:
         """Whether it counts decisions, for which a threshold may be passed."""
         return self.metric.family == "confusion" and self.metric.gain == "hit"
+
+    @cached_property
+    def averages_all_labels(self) -> bool:
+        """Whether it is a mean over all labels, to which labels that do not occur add a value."""
+        if self.average not in {"macro", "labels"} or self.option("over") != "all":
+            return False
+        return self.option("zero") != "skip" or self.metric.fold in OF_NEGATIVES
+
+    @cached_property
+    def needs_labels(self) -> bool:
+        """Whether the number of labels is needed: as a divisor, for true negatives, or to rank all labels."""
+        is_of_labels = self.average in {"macro", "labels"}
+        return self.averages_all_labels if is_of_labels else self.metric.needs_labels
 
     @cached_property
     def needs_propensities(self) -> bool:

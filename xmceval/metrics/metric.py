@@ -107,7 +107,7 @@ class Metric:
     unit : str
         ``share`` (printed in percent), ``gain`` (a sum), ``count`` or ``cells`` (a whole number).
     needs_labels : bool
-        Whether the number of labels is needed.
+        Whether the number of labels is needed, with the default options.
     empty_value : int
         The value of a row without true labels.
     left_out : str
@@ -168,6 +168,16 @@ class Metric:
     def mergeable(self) -> bool:
         """Whether the size of its sums is independent of the number of rows, as needed for loops and states."""
         return self.family != "column"
+
+    @property
+    def compares_rows(self) -> bool:
+        """Whether it compares scores of several rows, beyond their order within each row."""
+        return self.family == "column"
+
+    @property
+    def counts_decisions(self) -> bool:
+        """Whether its value depends on the threshold of decisions, if one is passed."""
+        return self.family == "confusion" and self.gain != "truth"
 
     @property
     def needs_propensities(self) -> bool:

@@ -30,6 +30,11 @@ class Gate(NamedTuple):
     limit: float  # a fraction if the metric is a share; NaN where its unit is not known yet
     is_percent: bool  # whether it was passed with a percent sign
 
+    @property
+    def text(self) -> str:
+        """The gate of a difference, as it is passed."""
+        return f"{self.metric}:{format_number(self.number)}{'%' * self.is_percent}"
+
 
 def parse_worse(text: str, *, in_percent: bool | None = True) -> Gate:
     """Parse how much worse a system may be, such as ``P@5:0.5``, or ``P@5`` for no difference at all.
@@ -38,6 +43,11 @@ def parse_worse(text: str, *, in_percent: bool | None = True) -> Gate:
     not known yet, and the limit is not checked.
     """
     return _parse(text, {"worse"}, "METRIC:X, such as P@5:0.5", in_percent=in_percent)
+
+
+def parse_drop(text: str, *, in_percent: bool | None = True) -> Gate:
+    """Parse how much worse a system may be, tested or not, as in `parse_worse`."""
+    return parse_worse(text, in_percent=in_percent)._replace(kind="drop")
 
 
 def parse_required(text: str, *, in_percent: bool | None = True) -> Gate:

@@ -135,7 +135,7 @@ def describe_ties(metric: Metric) -> str:
     """Describe the effect of equal scores."""
     if metric.family == "confusion":
         return "no effect: only the threshold decides"
-    ranks_all = metric.needs_labels or metric.family == "column"
+    ranks_all = metric.family == "column" or (metric.family == "row" and metric.needs_labels)
     if ranks_all or metric.left_out:
         unscored = "; labels without a score tie with each other, below all others or at 0 (--unscored)"
         return "as in the definition: they are not ordered" + (unscored if ranks_all else "")

@@ -30,7 +30,7 @@ class GateOutcome:
 
     Attributes
     ----------
-    kind : {"worse", "at_least", "at_most"}
+    kind : {"worse", "drop", "at_least", "at_most"}
     system, baseline, dataset : str
         The baseline is empty for gates of values, the data set outside of a benchmark.
     measure : Measure
@@ -41,7 +41,7 @@ class GateOutcome:
     passed, is_decided : bool
         A gate that cannot be decided, for lack of a value or a test, does not pass.
     why : str
-        Why the gate did not pass.
+        Why the gate did not pass, or why it passed although the system is worse.
     """
 
     kind: str

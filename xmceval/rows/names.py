@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Sequence
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, listed
+from xmceval.errors import AmbiguousError, DataError, Doubt, listed, plural
 from xmceval.rows.block import Int64
 
 # Columns that name the rows of a table or data frame: the first of this list that it has. Case, blanks, hyphens and
@@ -27,6 +29,7 @@ IDS = (*QUERIES, "id")
 NUMBERS = ("row", "row_id", "row_number", "instance", "instance_id", "sample", "sample_id")  # counted from 0
 
 MOST_NAMED = 3  # names in a message
+MOST_FOLDED = 1 << 15  # names of an input that are compared in another form
 EARLIER = "an earlier batch"  # the source of its label names, in messages
 
 
@@ -165,6 +168,29 @@ def _join(ours: Axis, theirs: Axis) -> Int64:
     if not len(places) == len(there) == len(set(here)) == len(here) or not all(name in places for name in here):
         raise _other_names_error(ours, theirs)
     return np.array([places[name] for name in here], dtype=np.int64)
+
+
+def doubt_alike(source: str, noun: str, other: str, here: Iterable[str], there: Iterable[str]) -> Iterator[Doubt]:
+    """Doubt names that only `source` has and that `other` has in another Unicode form or case.
+
+    `here` and `there` are the names that only one of them has. If names of one of them differ in nothing else, as ids
+    of random letters may, they are different names.
+    """
+    theirs = list(islice(there, MOST_FOLDED))
+    ours = list(islice(here, MOST_FOLDED)) if theirs else []
+    by_form, others = ({_fold(name): name for name in names} for names in (ours, theirs))
+    forms = [form for form in by_form if form in others]
+    if forms and len(by_form) == len(ours) and len(others) == len(theirs):
+        more = f" ({len(forms):,} such {plural(noun)})" if len(forms) > 1 else ""
+        yield Doubt(
+            f"{source}: has the {noun} {by_form[forms[0]]!a}, and {other} has {others[forms[0]]!a}, which "
+            f"differ in case or Unicode form only{more}: are they the same?"
+        )
+
+
+def _fold(name: str) -> str:
+    """Return a name in one Unicode form and case."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def first_named(known: Axis | None, other: Axis | None, unnamed: str) -> Axis | None:

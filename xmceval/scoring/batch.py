@@ -66,7 +66,6 @@ class Batch:
     # ranking and are missing from `scores`. Otherwise empty.
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     threshold: float = -np.inf  # labels with at least this score are decisions
-    are_lists: bool = False  # whether scores only stand for the order of labels
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
 

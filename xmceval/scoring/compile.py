@@ -71,7 +71,7 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         needs_scores=any(task.needs_scores for task in tasks),
         needs_propensities=any(measure.needs_propensities for measure in measures),
         needing_training=tuple(measure for measure in measures if measure.option("over") == "train"),
-        needing_labels=tuple(measure for measure in measures if measure.metric.needs_labels),
+        needing_labels=tuple(measure for measure in measures if measure.needs_labels),
         largest_grade=LARGEST_EXPONENT if has_exponents else LARGEST_GRADE,
         decides=any(measure.takes_threshold for measure in measures),
         ranks_unscored=any(map(ranks_all_labels, measures)),

@@ -251,10 +251,7 @@ def _make_batch(
     if options.threshold is not None:
         threshold = rounded(options.threshold, system.scores.dtype)
     ranking = rank(scores, program.deepest + 1, scratch)
-    batch = Batch(
-        setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold, system.are_lists
-    )
-    return batch, whole
+    return Batch(setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold), whole
 
 
 def _check_binary(block: Block, scores: Rows) -> None:

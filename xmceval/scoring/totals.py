@@ -231,7 +231,7 @@ class Tally(Part):
         if not (isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0):
             grades = _range_of(truth)
         self["grades"] = _widen(self["grades"], grades)
-        if batch.setup.options.threshold is not None and not batch.are_lists:
+        if batch.setup.options.threshold is not None:
             self["scores"] = _widen(self["scores"], _range_of(batch.scores))
 
     @property

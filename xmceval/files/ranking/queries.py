@@ -24,6 +24,7 @@ from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch
 from xmceval.rows.ids import RowIds
+from xmceval.rows.names import doubt_alike
 
 Int32 = NDArray[np.int32]
 UNPACKERS = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
@@ -53,6 +54,7 @@ class QuerySource:
     read: Callable[[Lines], None]  # adds all lines
     is_line_file: bool = False
     is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked best first
+    has_ranks: bool = False  # whether the values are ranks, with 1 as the best
     path: Path | None = None  # the file of JSON
 
     def __str__(self) -> str:
@@ -140,7 +142,8 @@ class Lines:
 def line_file(path: Path, columns: LineColumns) -> QuerySource:
     """Return a file of lines in a ranking format."""
     form = FORMATS[columns.format]
-    return QuerySource(str(path), form, (form.title,), "line", partial(_read, path, columns), is_line_file=True)
+    read = partial(_read, path, columns)
+    return QuerySource(str(path), form, (form.title,), "line", read, is_line_file=True, has_ranks=columns.are_ranks)
 
 
 def _read(path: Path, columns: LineColumns, lines: Lines) -> None:
@@ -373,6 +376,31 @@ class Judgments:
 def name_queries(queries: Iterable[bytes]) -> str:
     """Name the first of these queries: ``such as 'q1', 'q7'``."""
     return f"such as {', '.join(map(quote, sorted(queries)[:MOST_NAMED]))}"
+
+
+def doubt_words(
+    name: str, noun: str, truth: str, words: Words, n_true: int, numbers: NDArray[Any], *, are_many: bool
+) -> Iterator[Doubt]:
+    """Doubt documents or labels that are named otherwise than in the truth, whose names are the first `n_true` words.
+
+    `numbers` are those of the words that predictions have. Some may have another Unicode form or case; or `are_many`
+    rows have none of the truth.
+    """
+    if not n_true or not numbers.size or numbers.max() < n_true:
+        return
+    occurs = np.zeros(len(words), dtype=np.bool_)
+    occurs[numbers] = True
+    here = decoded(words[number] for number in (np.flatnonzero(occurs[n_true:]) + n_true).tolist())
+    there = decoded(words[number] for number in np.flatnonzero(~occurs[:n_true]).tolist())
+    alike = list(doubt_alike(name, noun, truth, here, there))
+    yield from alike
+    if are_many and not alike and not occurs[:n_true].any():
+        yield doubt_names(name, noun, truth, words[int(numbers[0])], words[0])
+
+
+def decoded(names: Iterable[bytes]) -> Iterator[str]:
+    """Yield names as text."""
+    return (name.decode(errors="replace") for name in names)
 
 
 def doubt_names(name: str, noun: str, truth: str, here: bytes, there: bytes) -> Doubt:

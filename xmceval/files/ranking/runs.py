@@ -24,12 +24,15 @@ from xmceval.files.ranking.queries import (
     Lines,
     QuerySource,
     break_ties,
+    decoded,
     doubt_names,
+    doubt_words,
     name_queries,
 )
 from xmceval.rows.block import EntryNames
 from xmceval.rows.matrices.source import MatrixSource
 from xmceval.rows.matrices.storage import Csr, count_rounded
+from xmceval.rows.names import doubt_alike
 
 QUERIES_WITH_TIES = 1000  # first queries, in which ties are counted
 LEAST_QUERIES = 3  # queries; with fewer, no doubts are raised
@@ -139,9 +142,10 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
         )
     # a run of several queries without any document of the truth probably names documents differently
     words, n_judged = judgments.documents.words, judgments.documents.places.size
-    n_answered = np.count_nonzero(np.diff(entries.indptr))
-    if words is not None and n_judged and n_answered >= LEAST_QUERIES and entries.documents.min() >= n_judged:
-        yield doubt_names(str(source), "document", judgments.name, words[int(entries.documents[0])], words[0])
+    if words is not None:
+        are_many = bool(np.count_nonzero(np.diff(entries.indptr)) >= LEAST_QUERIES)
+        numbers = entries.documents
+        yield from doubt_words(str(source), "document", judgments.name, words, n_judged, numbers, are_many=are_many)
 
 
 def _doubt_columns(source: QuerySource, lines: Lines, entries: Entries) -> Iterator[Doubt]:
@@ -174,7 +178,12 @@ def _compare_queries(
             f"{source}: has {counted(len(unjudged), 'query')} that {judgments.name} lacks, {name_queries(unjudged)} "
             f"(hint: pass {ways} to ignore such queries)"
         )
-    if unjudged and lacking and len(lacking) == len(judgments.queries):
+    alike = list[Doubt]()
+    if unjudged:
+        others = decoded(sorted(lacking | judgments.left_out))
+        alike += doubt_alike(str(source), "query", judgments.name, decoded(sorted(unjudged)), others)
+    yield from alike
+    if unjudged and not alike and lacking and len(lacking) == len(judgments.queries):
         yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
     if unjudged:
         rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"
@@ -204,8 +213,15 @@ def _held(
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = partial(_name_entries, str(source), lines, queries, csr, documents)
     matrix = MatrixSource(str(source), csr.n_rows, None, csr, names=names)
-    is_ranked = request.are_scores and source.is_ranked
-    return Opened(matrix, source.form, (*source.facts, *facts), request.role, is_held=True, is_ranked=is_ranked)
+    return Opened(
+        matrix,
+        source.form,
+        (*source.facts, *facts),
+        request.role,
+        is_held=True,
+        is_ranked=request.are_scores and source.is_ranked,
+        has_ranks=source.has_ranks,
+    )
 
 
 def _name_entries(

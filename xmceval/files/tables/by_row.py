@@ -15,7 +15,7 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import ByRow, Opened, Request
-from xmceval.files.ranking.queries import Documents, break_ties, doubt_names
+from xmceval.files.ranking.queries import Documents, break_ties, doubt_words
 from xmceval.files.sidecars.values import Names, is_id, names_beside_ids, unknown_name
 from xmceval.files.tables.columns import INDEX, UNUSED, Columns, describe_systems
 from xmceval.files.tables.table import LONGEST_ROW, Column, RowNumbers, Table, to_float
@@ -187,6 +187,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         request.role,
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_ranked,
+        has_ranks=columns.is_rank,
         rows=table.rows if columns.key is not None or table.rows is not None else index_of(by_row),
         columns={name: partial(_rows_named_by, by_row, name) for name in others},
         labels_by="number" if names is None and words is None else "name",
@@ -243,11 +244,12 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
     """Replace the numbers of words by labels, order ties as for documents, and add facts and doubts."""
     words, numbers, values = labels.words or Words(), csr.indices[:], csr.values[:]
     truth, n_true = request.by_row, labels.places.size
-    if truth is not None and n_true and numbers.size and numbers.min() >= n_true:  # no label of the truth
-        if (words.plain_numbers()[numbers] >= 0).all():
+    if truth is not None:
+        has_none = n_true and numbers.size and numbers.min() >= n_true  # no label of the truth
+        if has_none and (words.plain_numbers()[numbers] >= 0).all():
             raise names_beside_ids(truth.table.name, name)
-        if np.count_nonzero(np.diff(csr.indptr)) >= LEAST_ROWS:
-            warnings.append(doubt_names(name, "label", truth.table.name, words[int(numbers[0])], words[0]))
+        are_many = bool(np.count_nonzero(np.diff(csr.indptr)) >= LEAST_ROWS)
+        warnings.extend(doubt_words(name, "label", truth.table.name, words, n_true, numbers, are_many=are_many))
     if request.are_scores and request.ties == "label":
         values = values.astype(np.float64, copy=False)
         # NaN scores are refused when scoring

@@ -147,6 +147,7 @@ def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySou
         "document" if columns.are_lists else "line",
         partial(_read_lines, table, columns, are_scores),
         is_ranked=columns.are_ranked,
+        has_ranks=columns.is_rank,
     )
 
 

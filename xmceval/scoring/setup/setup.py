@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Doubt, UsageError, counted, listed
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, plural
 from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
@@ -108,6 +108,41 @@ class Setup:
     def drop_empty(self) -> bool:
         """Whether rows without true labels are dropped instead of counting 0."""
         return self.options.empty_rows == "drop"
+
+    def require_labels(self, what: str) -> None:
+        """Refuse measures, and bins, that need the number of labels if no `what` declares it."""
+        needing: list[object] = [*self.program.needing_labels]
+        if self.options.by_frequency is not None:
+            needing.append(argument("by_frequency"))
+        if self.width.is_known or not needing:
+            return
+        labels = plural(self.nouns.label)
+        hint = f"pass {argument('n_labels')}"
+        if self.nouns.are_of_queries:
+            hint += f", the number of {labels}"
+        if any(measure.averages_all_labels for measure in self.program.needing_labels):
+            hint += f", or over=truth for the mean over the {labels} that are true in some {self.nouns.row}"
+        raise DataError(f"{listed(needing)}: no {what} declares the number of {labels}, which is needed (hint: {hint})")
+
+    def refuse_ranking(self, name: str) -> None:
+        """Refuse a ranking without scores, named `name`, if any measure compares scores of several rows."""
+        lines = list[str]()
+        across = [measure for measure in self.program.measures if measure.metric.compares_rows]
+        if across:
+            verb = "compares" if len(across) == 1 else "compare"
+            rows = plural(self.nouns.row)
+            lines.append(
+                f"{listed(across)} {verb} scores of several {rows}, and {name} has rankings without scores (hint: pass "
+                f"the scores too, or leave {'it' if len(across) == 1 else 'them'} out)"
+            )
+        decided = [measure for measure in self.program.measures if measure.metric.counts_decisions]
+        if decided and self.options.threshold is not None:
+            lines.append(
+                f"{listed(decided)}: {name} has rankings without scores, which cannot be compared with a threshold "
+                f"(hint: pass the scores too, or leave out {argument('threshold')})"
+            )
+        if lines:
+            raise DataError(*lines)
 
     @property
     def largest_value(self) -> float:

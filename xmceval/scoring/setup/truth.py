@@ -212,6 +212,7 @@ class OpenedTruth:
         """Open the scores of systems; these may name rows and labels even if the truth does not."""
         setup, truth, rows, opened = self.setup, self.input, self.rows, list[OpenedSystem]()
         labels = setup.labels
+        width = setup.width  # which the systems share where it is a divisor
         for system in systems:
             scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
             check_numbers(truth, scores)
@@ -224,6 +225,10 @@ class OpenedTruth:
             if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth.source):
                 doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
                 warnings = (*warnings, doubt)
+            if setup.program.needing_labels or setup.options.by_frequency is not None:
+                width = width.agree_with(scores.source, "column")
+            if scores.ranking is not None:
+                setup.refuse_ranking(scores.ranking)
             of_system = replace(
                 self._setup_of(scores.source),
                 inputs=(*setup.inputs, scores.line),
@@ -238,18 +243,12 @@ class OpenedTruth:
         """Return the setup of a system, with its own number of labels if the truth does not declare it."""
         setup, judgments = self.setup, self.input.judgments
         width, program, options = setup.width.agree_with(scores, "column"), setup.program, setup.options
-        if program.needing_labels and not width.is_known:
-            raise DataError(
-                f"{listed(program.needing_labels)}: no input declares the number of labels, which is needed "
-                f"(hint: pass {argument('n_labels')})"
-            )
+        replace(setup, width=width).require_labels("input")
         if options.threshold is not None:
             check_narrow(scores, "with a threshold")
         across = [measure for measure in program.measures if measure.metric.family == "column"]
         if across:
             check_narrow(scores, f"across rows for {listed(across)}")
-        if options.by_frequency is not None and not width.is_known:
-            raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
         setup = setup.with_width(width)
         if self.named_pairs is not None and judgments is not None:
             setup = replace(setup, filter=self.named_pairs.filter(judgments.documents))
@@ -298,6 +297,8 @@ def find_setup(
     setup = Setup(options=options, program=program, has_grades=has_grades, width=find_width(options, truth))
     if program.needs_propensities or options.by_frequency is not None:
         setup = _find_propensities(setup, train, truth)
+    elif program.needing_labels and options.sources and not setup.width.is_known:
+        setup = replace(setup, width=_find_propensities(setup, train, truth).width)
     if program.needing_training and not setup.propensities.from_training:
         raise UsageError(
             f"{listed(program.needing_training)}: over=train needs training labels "

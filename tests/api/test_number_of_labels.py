@@ -1,0 +1,120 @@
+"""The number of labels is declared, never inferred from predictions: no value depends on another system."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from support.files import write
+
+import xmceval
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+
+TRUTH = [[0], [1, 2], [3], [0, 4], [2]]
+A = ([[0, 1], [2, 5], [3], [4, 0], [1]], [[0.9, 0.2], [0.8, 0.1], [0.7], [0.6, 0.5], [0.4]])
+B = ([[0, 99], [2, 5], [3], [4, 0], [71]], A[1])
+OVER = [
+    f"{metric.name.removesuffix('@k')}({option}={choice})" + "@1" * (metric.family == "label")
+    for metric in METRICS.values()
+    for option in ("average", "over")
+    for choice in metric.options.get(option, ())
+    if choice != "train" and not (option == "over" and metric.family == "confusion")
+]
+MACRO = [
+    "f1_score(average=macro,over=truth)",
+    "MCC(average=macro,over=seen)",
+    "specificity(average=macro,over=largest)",
+]
+SKIPPED = ["macroF1(zero=skip)@1", "macroP(zero=skip)@1", "precision_score(average=macro,zero=skip)"]
+NAMES = [measure.name for measure in parse([*METRICS, *OVER, *MACRO, *SKIPPED], [1])]
+NEEDING = {measure.name for measure in parse(NAMES, [1]) if measure.needs_labels}
+
+
+def as_text(pair, name):
+    rows = [zip(*row, strict=True) for row in zip(*pair, strict=True)]
+    return write(name, "".join(" ".join(f"{label}:{value}" for label, value in row) + "\n" for row in rows))
+
+
+def as_dicts(pair, name):
+    rows = [zip(*row, strict=True) for row in zip(*pair, strict=True)]
+    return {f"q{i}": {f"d{label:03}": value for label, value in row} for i, row in enumerate(rows)}
+
+
+def as_table(pair, name):
+    lines = [(i, *cell) for i, row in enumerate(zip(*pair, strict=True)) for cell in zip(*row, strict=True)]
+    return pd.DataFrame(lines, columns=["row", "label", "score"])
+
+
+FORMS = {"lists": lambda pair, name: pair, "text": as_text, "dicts": as_dicts, "table": as_table}
+ONES = (TRUTH, [[1] * len(row) for row in TRUTH])
+
+
+@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+@pytest.mark.parametrize("form", FORMS)
+def test_no_value_depends_on_the_other_systems(form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = TRUTH if form == "lists" else FORMS[form](ONES, "t.txt")
+    a, b = FORMS[form](A, "a.txt"), FORMS[form](B, "b.txt")
+    names = [name for name in NAMES if name not in NEEDING]
+    if form == "dicts":  # documents have no numbers
+        names = [name for name in names if "over=largest" not in name]
+    alone = dict(xmceval.score(truth, a, metrics=names))
+    for systems in ({"a": a, "b": b}, {"b": b, "a": a}):
+        assert dict(xmceval.score_all(truth, systems, metrics=names)["a"]) == alone
+    compared = [name for name in names if METRICS[parse(name)[0].metric.name].family != "column"]
+    results = xmceval.compare(truth, {"b": b, "a": a}, metrics=compared).results
+    assert dict(results[1]) == {name: alone[name] for name in compared}
+    for name in NEEDING:
+        with pytest.raises(
+            xmceval.DataError, match=r"declares the number of \w+, which is needed \(hint: pass n_labels"
+        ):
+            xmceval.score(truth, a, metrics=name)
+
+
+def test_the_hint_names_the_option_and_the_other_mean(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    as_text(ONES, "t.txt")
+    as_text(A, "a.txt")
+    why = "no input declares the number of labels, which is needed (hint: pass --n-labels"
+    assert run("score", "t.txt", "a.txt", "-m", "MCC") == (1, "", f"Error: MCC: {why})\n")
+    mean = ", or over=truth for the mean over the labels that are true in some instance"
+    assert run("score", "t.txt", "a.txt", "-m", "macroF1@1") == (1, "", f"Error: macroF1@1: {why}{mean})\n")
+    evaluator = xmceval.Evaluator(metrics="macroF1@1")
+    with pytest.raises(xmceval.DataError, match="no batch declares the number of labels"):
+        evaluator.update(TRUTH, A)
+
+
+@pytest.mark.parametrize("n_labels", [5, 8, 200])
+def test_what_declares_the_number_of_labels_is_the_divisor(n_labels, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    a = A if n_labels > 5 else ([[0, 1], *A[0][2:3] * 4], [[0.9, 0.2], *A[1][2:3] * 4])
+    rows = np.repeat(np.arange(5), [len(row) for row in TRUTH])
+    cells = rows, np.concatenate(TRUTH)
+    truth = sparse.csr_array((np.ones(rows.size), cells), shape=(5, n_labels))
+    expected = xmceval.score(truth, a, metrics="macroF1@1,f1_score(average=macro)")
+    write("train.txt", f"3 {n_labels}\n0:1\n1:1\n2:1\n")
+    write("labels.txt", "".join(f"label {i}\n" for i in range(n_labels)))
+    for options in (
+        {"n_labels": n_labels},
+        {"labels": "labels.txt"},
+        {"train": "train.txt"},
+        {"counts": np.ones(n_labels), "n_train": 9},
+    ):
+        found = xmceval.score(TRUTH, a, metrics="macroF1@1,f1_score(average=macro)", **options)
+        assert dict(found) == dict(expected), options
+
+
+def test_matrices_of_predictions_beside_lists_must_agree():
+    narrow, wide = np.eye(5)[[0, 1, 3, 4, 2]] + 0.5, np.eye(5, 7) + 0.5
+    alone = xmceval.score(TRUTH, narrow, metrics="macroF1@1")
+    assert dict(xmceval.score_all(TRUTH, {"a": narrow, "b": narrow * 2}, metrics="macroF1@1")["a"]) == dict(alone)
+    with pytest.raises(xmceval.DataError, match=r"has 7 columns, but .* has 5"):
+        xmceval.score_all(TRUTH, {"a": narrow, "b": wide}, metrics="macroF1@1")
+    with pytest.raises(xmceval.DataError, match="no input declares the number of labels"):
+        xmceval.score_all(TRUTH, {"a": narrow, "b": A}, metrics="macroF1@1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = xmceval.score_all(TRUTH, {"a": narrow, "b": wide}, metrics="P@1,macroF1(over=truth)@1")
+    assert both["a"]["P@1"] == 1

@@ -1,0 +1,118 @@
+"""Names that match in another Unicode form or case only are doubted where names are joined; others never are."""
+
+import unicodedata
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.files import write
+
+import xmceval
+from xmceval.rows.names import doubt_alike
+
+CAFE = "Café 1"
+OTHERS = {
+    "NFD": lambda name: unicodedata.normalize("NFD", name),
+    "upper": str.upper,
+    "wide": lambda name: name.replace("1", "\uff11"),
+}
+TRUTH = {CAFE: {"doc": 1, "b": 0}, "two": {CAFE: 1}, "three": {"c": 1}, "four": {"doc": 1}}
+RUN = {query: dict.fromkeys([*row, "unjudged"], 0.5) for query, row in TRUTH.items()}
+
+
+def as_is(name):
+    return name
+
+
+def renamed(table, of_query, of_document):
+    return {of_query(query): {of_document(d): v for d, v in row.items()} for query, row in table.items()}
+
+
+def as_trec(table, name):
+    is_run = name == "run"
+    lines = [
+        f"{query.replace(' ', '_')} {'Q0' if is_run else 0} {document.replace(' ', '_')} "
+        + (f"{rank} {value} tag" if is_run else f"{value}")
+        for query, row in table.items()
+        for rank, (document, value) in enumerate(row.items(), 1)
+    ]
+    Path(name).write_text("\n".join(lines) + "\n")
+    return name
+
+
+def as_table(table, name):
+    column = "score" if name == "run" else "grade"
+    lines = [(query, document, value) for query, row in table.items() for document, value in row.items()]
+    return pd.DataFrame(lines, columns=["query_id", "doc_id", column])
+
+
+FORMS = {"dicts": lambda table, name: table, "TREC": as_trec, "table": as_table}
+
+
+def doubts_of(function, *inputs, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(*inputs, **options)
+    return [str(each.message) for each in caught if "Unicode form only" in str(each.message)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("other", OTHERS)
+def test_queries_and_documents_in_another_form_are_doubted(form, other, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make, change = FORMS[form], OTHERS[other]
+
+    def rename(name):
+        return change(name) if name == CAFE else name
+
+    truth = make(TRUTH, "qrels")
+    for noun, renames in (("query", (rename, as_is)), ("document", (as_is, rename))):
+        found = doubts_of(xmceval.score, truth, make(renamed(RUN, *renames), "run"), metrics="P@1")
+        assert len(found) == 1
+        shown = [ascii(name.replace(" ", "_") if form == "TREC" else name) for name in (change(CAFE), CAFE)]
+        assert f"has the {noun} {shown[0]}, and " in found[0]
+        assert f" has {shown[1]}, which differ" in found[0]
+    assert doubts_of(xmceval.score, truth, make(RUN, "run"), metrics="P@1") == []
+    dropped = make(renamed(RUN, rename, as_is), "run")
+    assert len(doubts_of(xmceval.score, truth, dropped, metrics="P@1", missing="drop")) == 1
+
+
+def test_labels_that_are_text_are_doubted():
+    truth = pd.DataFrame({"row": [0, 1, 2, 3], "label": ["red", "Öl", "blue", "red"]})
+    scores = truth.assign(score=0.5)
+    assert doubts_of(xmceval.score, truth, scores, metrics="P@1") == []
+    scores["label"] = ["red", unicodedata.normalize("NFD", "Öl"), "Blue", "red"]
+    [doubt] = doubts_of(xmceval.score, truth, scores, metrics="P@1")
+    assert "(2 such labels)" in doubt
+
+
+def test_rows_of_saved_values_are_doubted(tmp_path):
+    names = {"a": ["q1", "q2", "q3"], "b": ["q1", "Q2", "q3"]}
+    for name, rows in names.items():
+        pd.DataFrame({"row": rows, "P@1": [0.5, 0.25, 1]}).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    with pytest.raises(xmceval.DataError, match="lacks 1 row"):
+        xmceval.compare_rows(files)
+    for missing in ("zero", "drop"):
+        [doubt] = doubts_of(xmceval.compare_rows, files, missing=missing)
+        assert "b.csv: has the row 'Q2', and " in doubt
+
+
+def test_strict_makes_it_an_error(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("t", "q 0 a 1\nr 0 b 1\n")
+    write("p", "q Q0 A 1 0.5 t\nr Q0 b 1 0.5 t\n")
+    assert run("score", "t", "p", "-q", "-m", "P@1")[0] == 0
+    code, _, err = run("score", "t", "p", "-q", "-m", "P@1", "--strict")
+    assert (code, "p: has the document 'A', and t has 'a', which differ in case or Unicode form only" in err) == (
+        1,
+        True,
+    )
+
+
+def test_names_that_an_input_itself_tells_apart_by_case_are_no_doubt():
+    assert list(doubt_alike("p", "document", "t", ["xY", "a"], ["Xy", "b"]))
+    assert not list(doubt_alike("p", "document", "t", ["xY", "XY"], ["Xy", "b"]))
+    assert not list(doubt_alike("p", "document", "t", ["a"], ["Xy", "xY", "A"]))
+    assert not list(doubt_alike("p", "document", "t", iter(["a"]), iter([])))

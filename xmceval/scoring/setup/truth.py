@@ -256,14 +256,14 @@ class OpenedTruth:
         return setup.with_row_length(self.input.source, scores)
 
 
-def has_queries(y_true: Any, options: Options) -> bool:
-    """Open a truth to see whether its rows are queries; one that cannot be opened is refused where it is scored."""
+def has_queries(y_true: Any, options: Options) -> bool | None:
+    """Open a truth to see whether its rows are queries; None if it cannot be opened, which scoring will refuse."""
     try:
         names = None if options.labels is None else read_names(options.labels)
         value = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
         return open_truth(value, options, names=names).judgments is not None
     except (XmcevalError, OSError):
-        return False
+        return None
 
 
 def with_query_metrics(options: Options) -> Options:

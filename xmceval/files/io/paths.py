@@ -6,6 +6,7 @@ The names of a remote path omit credentials in its address, such as a query stri
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -113,6 +114,29 @@ def to_path(name: str | os.PathLike[str]) -> Path:
     if not isinstance(name, (str, os.PathLike)):
         raise UsageError(f"expected the path of a file, got {describe_type(name)}")
     return Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+
+
+def is_pattern(path: Path) -> bool:
+    """Return whether a path is a pattern of files, and not a file whose name looks like one."""
+    return glob.has_magic(str(path)) and (isinstance(path, RemotePath) or not os.path.exists(path))
+
+
+def named_path(path: Path) -> Path:
+    """Return the path that gives an input its name: a pattern of all files of a folder is named like the folder."""
+    if path.name != "*" or not is_pattern(path):
+        return path
+    if isinstance(path, RemotePath):
+        plain, query = split_query(path.address)
+        folder: Path = RemotePath(f"{plain.removesuffix('/*')}{query}")
+    else:
+        folder = path.parent if path.parent.name else path.absolute().parent
+    return path if is_pattern(folder) else folder
+
+
+def name_of(path: Path) -> str:
+    """Return the name of an input in reports: that of its file or folder, and any other pattern as it was passed."""
+    named = named_path(path)
+    return str(named) if is_pattern(named) else named.name or str(path)
 
 
 def as_input(value: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, counted, listed
-from xmceval.files.io.paths import as_input, identify, to_path
+from xmceval.files.io.paths import as_input, identify, name_of, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import find_shards
@@ -367,7 +367,7 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     propensities = NO_PROPENSITIES
     if counts.n_rows >= 3:
         ids, table = counts.table()
-        name = to_path(source.name).name
+        name = name_of(to_path(source.name))
         propensities = from_table(table, counts.n_rows, name, a, b, ids=ids, from_truth=is_truth)
     else:
         warnings.append(

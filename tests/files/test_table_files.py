@@ -614,6 +614,21 @@ def test_tables_need_pyarrow(content, monkeypatch):
         score([{0}, {1}], content, n_labels=5)
 
 
+@pytest.mark.parametrize("place", ["y_true", "y_score", "train"])
+def test_frames_need_pyarrow(place, monkeypatch):
+    frames = [
+        pd.DataFrame({"row": [0, 1], "label": [0, 1], "score": [0.5, 0.25]}),
+        pd.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "y"], "score": [0.5, 0.25]}),
+        pd.DataFrame({"labels": [[0], [1]]}),
+        pd.Series([[0], [1]]),
+    ]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for frame in frames:
+        passed = {"y_true": np.eye(3), "y_score": np.eye(3), "train": np.eye(3), place: frame}
+        with pytest.raises(xmceval.DataError, match=rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip"):
+            xmceval.score(**passed, metrics="PSP", k=1)
+
+
 def test_many_entries_are_read_part_by_part(monkeypatch):
     read_in_pieces(monkeypatch, lines=100)
     rng = np.random.default_rng(4)

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, argument, describe_type, names_flags
+from xmceval.errors import DataError, UsageError, argument, describe_type, names_flags
 from xmceval.files.io.addresses import redacted, shown, split_query
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.shards import Shards, parts_of
@@ -30,6 +30,10 @@ _Local = type(Path())
 # ``::``.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
 _PROTOCOLS = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)")
+_CUT_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+:/")  # as pathlib makes it
+_ONE_SLASH = re.compile(r":/(?!/)")
+_AS_TEXT = "pass an address such as s3://bucket/name as a string, not as a Path"
+_TWO_SLASHES = "an address has two slashes, as in s3://bucket/name"
 LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
@@ -113,7 +117,11 @@ def to_path(name: str | os.PathLike[str]) -> Path:
         return name
     if not isinstance(name, (str, os.PathLike)):
         raise UsageError(f"expected the path of a file, got {describe_type(name)}")
-    return Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+    path = Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+    if _CUT_ADDRESS.match(str(path)) and not os.path.lexists(path.parts[0]):
+        address = shown(_ONE_SLASH.sub("://", str(path)))
+        raise DataError(f"{address}: no such file (hint: {_AS_TEXT if isinstance(name, Path) else _TWO_SLASHES})")
+    return path
 
 
 def is_pattern(path: Path) -> bool:
@@ -230,8 +238,7 @@ def describe_missing(path: Path) -> str:
     if pair_of(path) != str(path):
         labels, scores = find_pair(path)
         return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
-    is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
-    hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+    hint = ""
     if names_flags() and path.name.isdecimal():
         hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
     return f"{path}: no such file{hint}"

@@ -614,6 +614,18 @@ def test_tables_need_pyarrow(content, monkeypatch):
         score([{0}, {1}], content, n_labels=5)
 
 
+@pytest.mark.parametrize("part", ["index", "columns", "values"])
+def test_wide_frames_with_numbers_of_another_byte_order_are_read(part):
+    plain = pd.DataFrame(np.eye(3), index=[3, 1, 2])
+    swapped = {
+        "index": lambda: pd.DataFrame(np.eye(3), index=np.array([3, 1, 2], ">i8")),
+        "columns": lambda: pd.DataFrame(np.eye(3), index=[3, 1, 2], columns=np.array([0, 1, 2], ">i8")),
+        "values": lambda: pd.DataFrame(np.eye(3, dtype=">f8"), index=[3, 1, 2]),
+    }[part]()
+    for truth, scores in ((plain, swapped), (swapped, plain), (swapped, swapped), (np.eye(3), swapped)):
+        assert xmceval.score(truth, scores, metrics="P", k=1)["P@1"] == 1.0
+
+
 @pytest.mark.parametrize("place", ["y_true", "y_score", "train"])
 def test_frames_need_pyarrow(place, monkeypatch):
     frames = [

@@ -50,7 +50,10 @@ def refuse_columns_of_sets(value: Any, name: str) -> None:
     """Refuse predictions in a pandas data frame or Series whose cells are sets, since sets have no order."""
     if not hasattr(value, "iloc") or hasattr(value, "tocsr"):
         return
-    for column in [column for _, column in value.items()] if is_frame(value) else [value]:
+    columns = [value]
+    if is_frame(value):  # by place: older pandas cannot look up names that are big-endian numbers
+        columns = [value.iloc[:, place] for place, kind in enumerate(value.dtypes) if kind.kind == "O"]
+    for column in columns:
         if column.dtype == object:
             refuse_sets(column.tolist(), name)
 

@@ -1,5 +1,8 @@
 """Benchmark: the values of compare on each data set, bit for bit."""
 
+import re
+from pathlib import Path
+
 import fsspec
 import numpy as np
 import pytest
@@ -67,29 +70,91 @@ def test_a_single_system_and_those_without_the_baseline_have_results_only(folder
     assert [(len(of(found, name).differences), len(of(found, name).to_frame())) for name in SIZES] == [(0, 0), (0, 0)]
     alone = xmceval.score_all("two/truth.npz", {"b": "two/b.npz"}, train="two/train.npz", **OPTIONS)
     assert of(found, "two").results == (alone["b"],)
+    values = found.to_frame().value
+    assert [figure.estimate.value for figure in alone["b"].figures] == [
+        values["two", figure.measure.head, figure.measure.k, "b"] for figure in alone["b"].figures
+    ]
+    assert str(found).count("\ntwo · 60 instances · 12 labels") == 1
 
 
 BROKEN = {
     "garbage": lambda path, _: path.write_bytes(b"PK\x03\x04 this is no archive"),
     "rows": lambda path, scores: save_npz(path, csr_matrix(scores[1:])),
+    "missing": lambda path, _: path.unlink(),
     "nan": lambda path, scores: save_npz(path, csr_matrix(np.where(scores == scores[-1, 0], np.nan, scores))),
 }
 
 
 @pytest.mark.parametrize(
-    ("file", "kind"),
-    [("a", "garbage"), ("a", "rows"), ("a", "nan"), ("s2", "rows"), ("truth", "garbage"), ("train", "garbage")],
+    ("file", "kind", "failing"),
+    [
+        ("a", "garbage", {"a"}),
+        ("a", "rows", {"a"}),
+        ("a", "nan", {"a"}),
+        ("s2", "rows", {"seeds"}),
+        ("truth", "garbage", {*SYSTEMS}),
+        ("train", "garbage", {*SYSTEMS}),
+        ("truth", "missing", {*SYSTEMS}),
+        ("train", "missing", {*SYSTEMS}),
+    ],
 )
-def test_a_data_set_that_fails_says_why_and_all_others_are_scored(folder, file, kind):
+@pytest.mark.parametrize("testing", [{}, {"against": "a"}])
+def test_only_what_depends_on_a_file_fails_and_the_rest_is_scored(folder, file, kind, failing, testing):
     BROKEN[kind](folder / f"one/{file}.npz", np.random.default_rng(1).random((SIZES["one"], 12)))
     with pytest.warns(xmceval.XmcevalWarning, match=rf"^one: .*one/{file}\.npz") as said:
+        found = xmceval.benchmark(described(**testing))
+    is_whole, first = failing == {*SYSTEMS}, found.datasets[0]
+    assert cells(found) == {
+        "one": {name: "error" if name in failing else "scored" for name in SYSTEMS},
+        "two": dict.fromkeys(SYSTEMS, "scored"),
+    }
+    assert list(found) == (["two"] if is_whole else ["one", "two"])
+    assert of(found, "two").to_dict() == compared("two", **testing).to_dict()
+    assert sum(str(each.message).startswith("one") for each in said) == 1
+    [failure] = first.list_failures()
+    assert f"error: one: {failure}" in re.sub(r"\n  ", " ", str(found))
+    why = {cell["system"]: cell["why"] for cell in found.to_dict()["datasets"][0]["cells"]}
+    assert (found.to_dict()["datasets"][0]["why"], {name for name in why if why[name]}) == (
+        (first.why, set()) if is_whole else (None, failing)
+    )
+    for name in failing:
+        with pytest.raises(KeyError, match=re.escape(failure)):
+            found["one", name, "P@1"]
+    if not is_whole:
+        rest = {name: path for name, path in SYSTEMS.items() if name not in failing}
+        assert [of(found, "one").systems[name].figures for name in rest] == [
+            compared("one", rest).systems[name].figures for name in rest
+        ]
+        assert {measure.name for measure in found.measures} >= {"P@1", "PSP@3"}
+
+
+def test_systems_that_fail_for_reasons_of_their_own_say_each_why(folder):
+    for name, kind in (("a", "garbage"), ("b", "rows"), ("s1", "nan")):
+        BROKEN[kind](folder / f"one/{name}.npz", np.random.default_rng(1).random((SIZES["one"], 12)))
+    with pytest.warns(xmceval.XmcevalWarning) as said:
         found = xmceval.benchmark(described())
     assert cells(found) == {"one": dict.fromkeys(SYSTEMS, "error"), "two": dict.fromkeys(SYSTEMS, "scored")}
-    assert list(found) == ["two"]
-    assert of(found, "two").to_dict() == compared("two").to_dict()
-    assert sum(str(each.message).startswith("one") for each in said) == 1
-    assert f"error: one: {found.datasets[0].why}" in str(found).replace("\n  ", " ")
-    assert found.to_dict()["datasets"][0]["why"] == found.datasets[0].why
+    assert [str(each.message).split(": ")[:2] for each in said] == [["one", name] for name in SYSTEMS]
+    assert (found.datasets[0].why, [*found.datasets[0].failed]) == ("", [*SYSTEMS])
+    with pytest.raises(KeyError, match=r"one: a: .*; b: .*; seeds: "):
+        found["one"]
+
+
+@pytest.mark.parametrize("content", [None, "no qrels\n"])
+def test_a_truth_that_cannot_be_read_adds_no_columns(content):
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        Path(name, "qrels.txt").write_text("q 0 d 1\nq 0 e 0\nr 0 e 1\n")
+        Path(name, "run.txt").write_text("q Q0 d 1 0.5 x\nr Q0 d 1 0.5 x\n")
+    source = {
+        "datasets": {name: {"truth": f"{name}/qrels.txt"} for name in ("one", "two")},
+        "systems": {"x": "{dataset}/run.txt"},
+    }
+    columns = xmceval.benchmark(source).measures
+    Path("one/qrels.txt").unlink() if content is None else Path("one/qrels.txt").write_text(content)
+    with pytest.warns(xmceval.XmcevalWarning, match="^one: "):
+        found = xmceval.benchmark(source)
+    assert (found.measures, cells(found)) == (columns, {"one": {"x": "error"}, "two": {"x": "scored"}})
 
 
 def test_published_values_are_beside_computed_ones(folder):

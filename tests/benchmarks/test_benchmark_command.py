@@ -51,20 +51,34 @@ def test_the_table_is_printed_and_the_cells_are_counted(folder, run):
     assert run("-q") == (0, table, "")
 
 
-def test_a_data_set_that_fails_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
+def test_what_fails_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
+    whole = run("-q", "-o", "csv")[1]
     save_npz("two/b.npz", csr_matrix(np.ones((59, 12))))
     code, table, said = run("--fail-if-worse", "P@1")
     assert [line.split()[-2:] for line in table.splitlines() if line.startswith("b ")] == [["error", "error"]]
     summary, breach, *errors = said.splitlines()
-    assert summary.startswith("2 cells scored · 2 errors · ")
+    assert summary.startswith("3 cells scored · 1 error · ")
     assert breach.startswith("breach: one: b is worse than a on P@1 by ")
     assert (code, errors) == (
         1,
         [
-            "Error: two: two/truth.npz has 60 rows, two/b.npz has 59 rows; they must be of the same instances",
+            "Error: two: b: two/truth.npz has 60 rows, two/b.npz has 59 rows; they must be of the same instances",
             "P@1: not decided, because b was not tested against a on two",
         ],
     )
+    assert "\nerror: two: b: two/truth.npz has 60 rows, " in table
+    kept = [line for line in whole.splitlines() if not line.startswith("two,b,")]
+    assert run("-q", "-o", "csv")[:2] == (1, "".join(f"{line}\n" for line in kept))
+
+
+def test_a_missing_truth_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
+    (folder / "two" / "truth.npz").unlink()
+    code, table, said = run("-q")
+    assert (code, said) == (1, "Error: two: truth: no file two/truth.npz\n")
+    assert [line.split()[-2:] for line in table.splitlines() if line.startswith("b ")] == [["error", "error"]]
+    (folder / "one" / "truth.npz").unlink()
+    lines = [f"benchmark.toml [datasets.{name}]: truth: no file {name}/truth.npz" for name in ("one", "two")]
+    assert run("-q") == (1, "", "Error: " + "\n".join(lines) + "\n")
 
 
 def test_files_that_are_missing_are_named_below_the_table(folder, run):

@@ -62,6 +62,7 @@ def describe(plan):
         passed = {name: names(getattr(options, name)) for name in SHOWN if getattr(options, name) is not None}
         yield f"{dataset.name}: truth {names(dataset.truth)}, {', '.join(map(str, options.measures))}, {passed}"
         yield from dataset.notes
+        yield from (f"{dataset.name} fails: {line}" for line in dataset.why.splitlines())
     for system in plan.systems:
         source = names(dict(system.predictions)) if system.published is None else f"published {system.published}"
         yield f"{system.name}: {source}{f', missing {system.missing}' if system.missing else ''}"
@@ -133,6 +134,17 @@ by_frequency = "head,tail"
 truth = "data/Delicious/tst.txt"
 inverse_propensities = "data/Delicious/trn.txt"
 {OURS}train = "data/ours/trn.txt"
+{PECOS}""",
+    "a data set without its files fails, and the others do not": f"""
+{BIBTEX}metrics = "P@1"
+[datasets.Delicious]
+truth = "data/{{dataset}}/none.txt"
+train = "data/Delicious/trn.txt"
+[datasets.ours]
+metrics = "P,PSP@1"
+truth = "data/ours/tst.txt"
+train = "data/{{dataset}}/none-*"
+filter = "@none.txt"
 {PECOS}""",
     "what a store does not tell is not missing": f"""
 {BIBTEX}[systems]
@@ -222,7 +234,7 @@ WHOLE = [
     f"[datasets]\nours = 't'\n{PECOS}",
     f"{BIBTEX}[datasets.x]\nfolder = 'ours'\n{PECOS}",
     f"{BIBTEX}[datasets.ours]\ntruth = 3\n{PECOS}",
-    f"{BIBTEX}[datasets.ours]\ntruth = 'no.txt'\n{PECOS}",
+    f"[datasets.Bibtex]\ntruth = 'no-*'\n[datasets.ours]\ntruth = 'no.txt'\ntrain = 'no.txt'\n{PECOS}",
     BIBTEX,
     f"systems = 3\n{BIBTEX}",
     f"{BIBTEX}[systems]\nx = {{ published = {{}} }}",

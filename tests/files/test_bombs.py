@@ -1,14 +1,20 @@
 """Small files that ask for much memory are refused before they get it; limits have a message and an option."""
 
+import bz2
 import gzip
 import io
+import json
+import lzma
 import pickle
 import pickletools
 import struct
 import tracemalloc
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given, strategies as st
 from support.files import TRUTH, write
 from support.pieces import read_in_pieces
@@ -17,7 +23,7 @@ import xmceval
 from xmceval import DataError, UsageError
 from xmceval.errors import naming_flags
 from xmceval.files.arrays.npy import RefusedError, load_strings
-from xmceval.files.io import chunks
+from xmceval.files.io import chunks, streams
 from xmceval.files.sidecars.values import read_names
 
 MIB = 1 << 20
@@ -154,6 +160,52 @@ def test_a_long_line_does_not_make_the_next_chunks_long(tmp_path):
     sizes = [chunk.stop - chunk.start for chunk in chunks.LineChunks(tmp_path / "x")]
     assert sum(sizes) == 4000 + 4 * MIB + 1 + 4 * MIB
     assert sum(size > MIB for size in sizes) <= 2
+
+
+COMPRESSORS = {
+    "xz": lzma.compress,
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "zst": lambda content: zstandard.ZstdCompressor().compress(content),
+}
+
+
+@pytest.mark.parametrize("ending", COMPRESSORS)
+def test_a_small_file_that_would_be_held_whole_may_not_expand_without_end(monkeypatch, ending):
+    monkeypatch.setattr(streams, "HELD_BYTES", MIB)
+    truth = write("t.json", json.dumps({"q": {"d": 1}}).encode())
+    xmceval.score(truth, truth, metrics="P", k=1)  # compiled
+    small, large = (b'{"q": {"d": 1' + b" " * n_bytes + b"}}" for n_bytes in (MIB - 100, 16 * MIB))
+    bomb = write(f"s.json.{ending}", COMPRESSORS[ending](large))
+    message = r"^s.json.\w+: expands to more than 1 MiB, over 100 times its size, .* \(hint: decompress it first\)$"
+    most = 24 if ending == "zst" else 12  # a few bytes of zstandard are decompressed at once, whatever they become
+    assert peak_of(DataError, message, xmceval.score, truth, bomb, metrics="P", k=1) < most
+    assert peak_of(DataError, message, xmceval.score, bomb, truth, metrics="P", k=1) < most
+    texts = write("small", COMPRESSORS[ending](small)), write("plain", large)
+    chance = write("large", COMPRESSORS[ending](small + np.random.default_rng(0).bytes(4 * MIB).hex().encode()))
+    for path in texts:
+        assert xmceval.score(truth, path, metrics="P", k=1)["P@1"] == 1.0
+    assert len(streams.read_all_bytes(Path(chance))) == len(small) + 8 * MIB
+
+
+@pytest.mark.parametrize("shape", [(0, 2**63), (0, 2**61), (2**63, 0), (2**40, 2**30), (0, 2**64)])
+@pytest.mark.parametrize("form", ["npy", "npz"])
+def test_a_shape_that_no_array_can_have_is_refused(run, shape, form):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    write("t.txt", "2 9\n0:1\n1:1\n")
+    write("a.npy", file.getvalue())
+    if form == "npz":
+        with zipfile.ZipFile("a.npz", "w") as archive:
+            archive.write("a.npy", "data.npy")
+            for name in ("indices", "indptr", "shape", "format"):
+                archive.writestr(f"{name}.npy", npy_of(b"", (0,)).replace(b"|O", b"|b"))
+    code, _, said = run("score", "t.txt", f"a.{form}", "-k", "1", "-m", "P")
+    assert (code, said.startswith(f"Error: a.{form}"), "Traceback" in said) == (1, True, False)
+    code, shown, said = run("inspect", f"a.{form}")
+    assert (code, "Traceback" in said) == (1, False)
+    if form == "npy":
+        assert "is larger than any array" in " ".join(f"{shown} {said}".split())
 
 
 def test_a_limit_below_one_is_refused():

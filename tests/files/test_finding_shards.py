@@ -1,5 +1,6 @@
 """Finding shards: patterns in natural order, lists and directories, and names that belong together."""
 
+import json
 import re
 from pathlib import Path
 
@@ -40,6 +41,69 @@ def test_an_address_of_local_files_may_be_a_pattern(tmp_path):
 def test_the_two_files_of_a_pair_are_one_shard():
     touch("p-2-scores.npy", "p-2-labels.npy", "p-10-labels.npy", "p-10-scores.npy", "p-1-labels.npy.gz")
     assert names_of("p-*") == ["p-1-labels.npy.gz", "p-2-labels.npy", "p-10-labels.npy"]
+
+
+NAMES = {
+    "t/*": "t",
+    "./t/*": "t",
+    "*": "here",
+    "*/*": "*/*",
+    "t/p-*": "t/p-*",
+    "t/p-1.tx[t]": "t/p-1.tx[t]",
+    "t*/*.txt": "t*/*.txt",
+    "t/**": "t/**",
+    "t/*.txt": "t/*.txt",
+    "t/p-1.txt": "p-1.txt",
+    "t/[x]": "[x]",
+}
+
+
+@pytest.mark.parametrize("pattern", NAMES)
+def test_a_pattern_is_its_own_name_or_that_of_the_folder_whose_files_it_stands_for(run, monkeypatch, pattern):
+    for folder in ("here/t", "here/u"):
+        Path(folder).mkdir(parents=True)
+    for name in ("t/p-1.txt", "t/p-2.txt", "t/[x]", "p", "u/q"):
+        Path("here", name).write_text("0:1\n1:1\n0:1\n")
+    monkeypatch.chdir("here")
+    is_file, shards = pattern in {"t/p-1.txt", "t/[x]"}, find_shards(pattern)
+    assert (shards if is_file else shards.name) == (pattern if is_file else NAMES[pattern])
+    written = run("score", pattern, pattern, "--train", pattern, "-m", "P@1", "-m", "PSP@1", "-o", "json", "-q")[1]
+    document = json.loads(written)
+    [system] = document["systems"]
+    # The name of a system leaves out the ending of a file.
+    named = {document["truth"], system["scores"], document["options"]["train"], document["propensities"]["source"]}
+    assert (named, system["name"]) == ({NAMES[pattern]}, "p-1" if pattern == "t/p-1.txt" else NAMES[pattern])
+    assert [line["scores"] for line in xmceval.score_all(pattern, {"a": pattern}, metrics="P", k=1)["a"]._lines()] == [
+        NAMES[pattern]
+    ]
+
+
+def test_messages_of_shards_name_the_pattern_and_those_of_a_shard_its_file(run):
+    for folder in ("t", "p", "q"):
+        Path(folder).mkdir()
+        for i in (1, 2, 3):
+            Path(folder, f"{i}.txt").write_text("0:1\n")
+    Path("p/3.txt").unlink()
+    message = "Error: t: 3 shards, p/*.txt: 2 shards (t/3.txt has no partner in p/*.txt); "
+    assert run("score", "t/*", "p/*.txt")[2].startswith(message)
+    Path("q/2.txt").write_text("0:1\n1:1\n")
+    assert "q/2.txt" in run("score", "t/*", "q/*")[2]
+    Path("q/2.txt").write_text("0:x\n")
+    assert "q/2.txt:1: " in run("score", "t/*", "q/*")[2]
+
+
+def test_patterns_are_told_apart_by_their_folders(run):
+    for path in ("t", "a/x", "b/x"):
+        Path(path).mkdir(parents=True)
+        Path(path, "1.txt").write_text("0:1\n1:1\n")
+
+    def names(*patterns):
+        written = run("score", "t/*", *patterns, "-m", "P@1", "-o", "json", "-q")[1]
+        return [system["name"] for system in json.loads(written)["systems"]]
+
+    assert names("a/x/*", "b/x/*") == ["a/x", "b/x"]
+    assert names("a/x/*", "t/*") == ["x", "t"]
+    assert names("a/x/*.txt", "b/x/*.txt", "t/1.txt") == ["a/x/*.txt", "b/x/*.txt", "1"]
 
 
 def test_a_list_keeps_its_order():

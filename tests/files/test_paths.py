@@ -5,6 +5,7 @@ import os
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import xmceval
@@ -69,5 +70,28 @@ def test_addresses_of_local_files_are_local():
 
 
 def test_an_address_that_pathlib_has_cut_is_hinted_at():
-    with pytest.raises(DataError, match=r"s3:/b/x: no such file \(hint: pass an address such as .* as a string"):
+    with pytest.raises(DataError, match=r"s3://b/x: no such file \(hint: pass an address such as .* as a string"):
         xmceval.score(Path("s3://b/x"), Path("s3://b/y"))
+
+
+@pytest.mark.parametrize("address", SHOWN)
+def test_no_use_of_an_address_that_pathlib_has_cut_prints_its_credentials(address, tmp_path):
+    cut = Path(address)
+    eye = np.eye(3)
+    for use in (
+        lambda: xmceval.score(eye, cut, metrics="P", k=1),
+        lambda: xmceval.score([cut, cut], eye, metrics="P", k=1),
+        lambda: xmceval.score(eye, eye, metrics="P", k=1, sample_weight=cut),
+        lambda: xmceval.score(eye, eye, metrics="P", k=1, save_rows=cut.with_suffix(".npz")),
+        lambda: xmceval.benchmark({"datasets": {"a": {"truth": cut}}, "systems": {"b": cut}}),
+        lambda: xmceval.inspect([cut]),
+        lambda: xmceval.convert(cut, "out.txt"),
+        lambda: xmceval.score(eye, str(cut), metrics="P", k=1),  # as others make it
+    ):
+        with pytest.raises(DataError, match=r": no such file \(hint: ") as caught:
+            use()
+        assert SHOWN[address].partition("://")[0].lower() in str(caught.value).lower()
+        assert not any(secret in str(caught.value) for secret in ("sig", "pw@", "#", "SEC", "RET", "u:p", "y=1", "t=1"))
+    Path(*cut.parts[:2]).parent.mkdir()  # a folder is one, whatever its name
+    with pytest.raises(DataError, match=rf"^{cut.parts[0]}/none: no such file$"):
+        xmceval.score(eye, Path(cut.parts[0], "none"), metrics="P", k=1)

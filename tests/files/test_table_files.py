@@ -614,6 +614,33 @@ def test_tables_need_pyarrow(content, monkeypatch):
         score([{0}, {1}], content, n_labels=5)
 
 
+@pytest.mark.parametrize("part", ["index", "columns", "values"])
+def test_wide_frames_with_numbers_of_another_byte_order_are_read(part):
+    plain = pd.DataFrame(np.eye(3), index=[3, 1, 2])
+    swapped = {
+        "index": lambda: pd.DataFrame(np.eye(3), index=np.array([3, 1, 2], ">i8")),
+        "columns": lambda: pd.DataFrame(np.eye(3), index=[3, 1, 2], columns=np.array([0, 1, 2], ">i8")),
+        "values": lambda: pd.DataFrame(np.eye(3, dtype=">f8"), index=[3, 1, 2]),
+    }[part]()
+    for truth, scores in ((plain, swapped), (swapped, plain), (swapped, swapped), (np.eye(3), swapped)):
+        assert xmceval.score(truth, scores, metrics="P", k=1)["P@1"] == 1.0
+
+
+@pytest.mark.parametrize("place", ["y_true", "y_score", "train"])
+def test_frames_need_pyarrow(place, monkeypatch):
+    frames = [
+        pd.DataFrame({"row": [0, 1], "label": [0, 1], "score": [0.5, 0.25]}),
+        pd.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "y"], "score": [0.5, 0.25]}),
+        pd.DataFrame({"labels": [[0], [1]]}),
+        pd.Series([[0], [1]]),
+    ]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for frame in frames:
+        passed = {"y_true": np.eye(3), "y_score": np.eye(3), "train": np.eye(3), place: frame}
+        with pytest.raises(xmceval.DataError, match=rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip"):
+            xmceval.score(**passed, metrics="PSP", k=1)
+
+
 def test_many_entries_are_read_part_by_part(monkeypatch):
     read_in_pieces(monkeypatch, lines=100)
     rng = np.random.default_rng(4)

@@ -29,6 +29,16 @@ def count_up(x):
     return x + 1
 
 
+def count_down(x):
+    """Return the number before."""
+    return x - 1
+
+
+def add_up(x, y):
+    """Return a sum."""
+    return x + y
+
+
 def return_it(x):
     """Return a number, unless it is below zero."""
     if x < 0:
@@ -222,6 +232,22 @@ def test_damaged_and_missing_files_are_replaced(home, ending, damage):
         count_again(1)
     count_again(0)
     assert len(list(home.iterdir())) == 2
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("other", [count_down, add_up])
+def test_a_file_that_is_that_of_another_kernel_is_replaced(home, other, ending):
+    count_again(1)
+    Kernel(other)(*range(other.__code__.co_argcount))
+    ours, theirs = (next(home.rglob(f"*.{name}_*.{ending}")) for name in ("count_up", other.__name__))
+    content = ours.read_bytes()
+    ours.write_bytes(theirs.read_bytes())
+    theirs.write_bytes(content)
+    assert Kernel(count_up)(3) == 4
+    assert Kernel(other)(*range(other.__code__.co_argcount)) == other(*range(other.__code__.co_argcount))
+    for _ in range(2):
+        assert Kernel(count_up)(3) == 4
+    count_again(0)
 
 
 @pytest.mark.parametrize("number", [13, 28, 30])

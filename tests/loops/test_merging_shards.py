@@ -197,7 +197,7 @@ def test_commands_score_save_merge_and_inspect(run):
             save([dict(enumerate(row)) for row in part.tolist()], 9, f"{folder}/{i}", "text")
     asked = ("-m", "P", "-m", "macroF1", "-k", "1,3")
     together = json.loads(printed("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
-    assert (together["truth"], together["systems"][0]["name"]) == ("*", "*")
+    assert (together["truth"], together["systems"][0]["name"]) == ("t", "p")
     assert "\n24 instances · " in printed("compare", "t/*", "p/*", "p/*", *asked, "-q")
     printed("score", "t/*", "p/*", *asked, "--page", "page.html", "-q")
     page = Path("page.html").read_text()
@@ -206,7 +206,7 @@ def test_commands_score_save_merge_and_inspect(run):
         printed(
             "score", f"t/{i}.txt", f"p/{i}.txt", *asked, "--save-state", f"{i}.state", "--shard", f"{i + 1}/3", "-q"
         )
-    merged = json.loads(printed("merge", "[0-2].state", "--name", "*", "-o", "json", "-q"))
+    merged = json.loads(printed("merge", "[0-2].state", "--name", "p", "-o", "json", "-q"))
     for document in (together, merged):
         del document["truth"], document["systems"][0]["scores"], document["systems"][0]["inputs"]
     assert merged == together

@@ -5,6 +5,7 @@ import io
 import json
 import math
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import xmceval
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference
 from xmceval.comparison.options import Testing
+from xmceval.files.saved_rows import read_rows
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.report import StateInspection
@@ -51,6 +53,31 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
     (line,) = csv.DictReader(io.StringIO(infinite._render("csv")))
     assert line["value"] == ""
     assert infinite.to_frame()["value"].tolist() == [math.inf]
+
+
+NAMES = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "\r", "k"]
+
+
+def test_every_csv_is_read_back_with_the_names_and_ids_that_it_was_written_with():
+    def column(name, text):
+        lines = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        assert all(None not in line for line in lines)
+        return list(dict.fromkeys(line[name] for line in lines))
+
+    truth, options = np.eye(7), {"metrics": "P", "k": 1}
+    systems = {name: np.eye(7)[::-1] if i % 2 else np.eye(7) for i, name in enumerate(NAMES)}
+    assert column("system", xmceval.score_all(truth, systems, **options).to_csv()) == NAMES
+    comparison = xmceval.compare(truth, systems, **options)
+    written = comparison.to_csv()
+    assert {*column("system", written), *column("baseline", written)} == {*NAMES}
+    datasets = {name: {"truth": truth} for name in NAMES}
+    written = xmceval.benchmark({**options, "datasets": datasets, "systems": systems}).to_csv()
+    assert (column("dataset", written), column("system", written)) == (NAMES, NAMES)
+    xmceval.compare(truth, systems, **options, row_ids=NAMES, save_rows="rows.csv")
+    written = Path("rows.csv").read_bytes().decode()
+    assert (column("row", written), column("system", written)) == (NAMES, NAMES)
+    assert (read_rows("rows.csv").rows, read_rows("rows.csv").systems) == (tuple(NAMES), tuple(NAMES))
+    assert {d.p for d in xmceval.compare_rows(["rows.csv"]).differences} == {d.p for d in comparison.differences}
 
 
 @pytest.fixture(scope="module", name="documents")

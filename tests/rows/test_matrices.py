@@ -567,3 +567,41 @@ def test_duplicates_of_any_format_keep_their_largest_value(form, role):
         score_graded(**{**inputs, role: twice}, **options)
     found = score_graded(**{**inputs, role: twice}, **options, duplicates="max")
     assert dict(found) == dict(score_graded(**{**inputs, role: largest}, **options))
+
+
+class OlderArrow:
+    """An array whose type DLPack lacks, in the way of pyarrow 18."""
+
+    def __init__(self, values, error):
+        self.values, self.error = values, error
+
+    def __dlpack_device__(self):
+        raise self.error("the type is not supported by DLPack")
+
+    __dlpack__ = __dlpack_device__
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+
+@pytest.mark.parametrize("error", [BufferError, RuntimeError, TypeError])
+def test_an_array_whose_type_has_no_device_is_read_by_numpy_or_refused(error):
+    eye = np.eye(3)
+    assert xmceval.score(eye, OlderArrow(eye, error), metrics="P", k=1)["P@1"] == 1.0
+    weights = OlderArrow([1.0, 2.0, 3.0], error)
+    assert xmceval.score(eye, eye, metrics="P", k=1, sample_weight=weights)["P@1"] == 1.0
+    assert xmceval.inverse_propensity(OlderArrow([1, 2], error), 5).tolist() == (
+        xmceval.inverse_propensity(np.array([1, 2]), 5).tolist()
+    )
+    texts = OlderArrow(np.array([["a", "b"]] * 3, dtype=object), error)
+    for use in (
+        lambda: xmceval.score(eye, texts, metrics="P", k=1),
+        lambda: xmceval.score(texts, eye, metrics="P", k=1),
+        lambda: xmceval.roc_auc_score(eye, texts),
+        lambda: xmceval.score(eye, eye, metrics="P", k=1, sample_weight=texts),
+    ):
+        with pytest.raises(xmceval.XmcevalError):
+            use()

@@ -13,10 +13,11 @@ from xmceval.benchmarks.config import read_config, suggest
 from xmceval.benchmarks.plan import NO_PATH, DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
 from xmceval.benchmarks.result import Benchmark, DatasetOutcome, shared_nouns
 from xmceval.comparison.compare import compare_systems
+from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.gates import check_decidable, judge_datasets, parse_gates
 from xmceval.comparison.options import Testing
 from xmceval.comparison.pairs import Watch
-from xmceval.errors import DataError, XmcevalError, describe_failure, listed, naming_flags, warn
+from xmceval.errors import XmcevalError, describe_failure, listed, naming_flags, warn
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
 from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, judge_values, parse_required
@@ -58,7 +59,7 @@ def benchmark(
     -------
     Benchmark
         A mapping: ``benchmark["Bibtex"]`` is the Comparison on a data set, ``benchmark["Bibtex", "Ours",
-        "P@5"]`` a value. A data set that failed has neither.
+        "P@5"]`` a value. A data set that failed has neither; a system that failed on it has no value.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def benchmark(
     Warns
     -----
     XmcevalWarning
-        Reasons why values may be wrong, and why data sets failed.
+        Reasons why values may be wrong, and why data sets or systems on them failed.
 
     See Also
     --------
@@ -118,7 +119,8 @@ def read_plan(
     with naming_flags(False):  # a file uses the names of Python's arguments
         config.check_keys((), config.tables, [*specs(), *specs(Testing), "datasets", "systems"])
         datasets = read_datasets(config, threads)
-        columns = dict.fromkeys(measure for dataset in datasets for measure in dataset.columns)
+        chosen = [dataset for dataset in datasets if dataset.has_columns] or datasets
+        columns = dict.fromkeys(measure for dataset in chosen for measure in dataset.columns)
         # After a mistake the columns are unknown.
         systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
         tested = [system.name for system in systems if system.published is None]
@@ -194,32 +196,59 @@ def _judge_values(
 def _run_dataset(
     plan: BenchmarkPlan, dataset: DatasetPlan, executor: Executor | None, progress: Progress | None, watch: Watch | None
 ) -> DatasetOutcome:
-    """Compare the systems on a data set, which may fail."""
-    name, comparison, why = dataset.name, None, ""
+    """Compare the systems on a data set; what cannot be scored leaves the values of the others unchanged."""
+    name = dataset.name
     systems = [System(system.predictions[name], system.name) for system in plan.systems if name in system.predictions]
-    try:
-        if not systems:
-            raise DataError("there are no predictions (hint: set folder to what {dataset} in paths stands for)")
-        with naming_flags(False):  # a file uses the names of Python's arguments
-            truth = OpenedTruth.of(dataset.truth, dataset.options, systems, executor=executor)
-            comparison = compare_systems(
-                truth, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False
-            )
-    except (XmcevalError, OSError, MemoryError) as error:
-        why = describe_failure(error)
+    comparison = None
+    failed = dict[str, str]()
+    why = dataset.why
+    if not (systems or why):
+        why = "there are no predictions (hint: set folder to what {dataset} in paths stands for)"
+    if not why:
+        comparison, why = _try_systems(plan, dataset, systems, executor, progress, watch)
+    if comparison is None and len(systems) > 1 and not dataset.why:
+        reasons = {str(system.name): _try_systems(plan, dataset, [system], executor)[1] for system in systems}
+        failed = {system: reason for system, reason in reasons.items() if reason}
+        sound = [system for system in systems if system.name not in failed]
+        if not sound and len(set(failed.values())) == 1:  # it is not a fault of the systems
+            failed = {}
+        elif not sound:
+            why = ""
+        elif failed:
+            comparison, why = _try_systems(plan, dataset, sound, executor, progress, watch)
     published = {system.name: rows[name] for system in plan.systems if name in (rows := system.published or {})}
     missing = {
         system.name: system.missing.get(name, "")
         for system in plan.systems
         if name not in system.predictions and system.name not in published
     }
-    return DatasetOutcome(name, comparison, published, missing, dataset.notes, why)
+    return DatasetOutcome(name, comparison, published, missing, failed, dataset.notes, why)
+
+
+def _try_systems(
+    plan: BenchmarkPlan,
+    dataset: DatasetPlan,
+    systems: Sequence[System],
+    executor: Executor | None,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> tuple[Comparison | None, str]:
+    """Compare systems on a data set; return None and the reason if one of its files cannot be scored."""
+    try:
+        with naming_flags(False):  # a file uses the names of Python's arguments
+            truth = OpenedTruth.of(dataset.truth, dataset.options, systems, executor=executor)
+            comparison = compare_systems(
+                truth, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False
+            )
+    except (XmcevalError, OSError, MemoryError) as error:
+        return None, describe_failure(error)
+    return comparison, ""
 
 
 def list_failures(outcome: Benchmark) -> Iterator[str]:
-    """Yield why data sets failed."""
+    """Yield why data sets, or systems on them, failed."""
     for dataset in outcome.datasets:
-        yield from (f"{dataset.name}: {line}" for line in dataset.why.splitlines())
+        yield from (f"{dataset.name}: {line}" for line in dataset.list_failures())
 
 
 def list_lines(outcome: Benchmark, kind: str) -> Iterator[str]:

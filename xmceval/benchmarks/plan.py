@@ -34,15 +34,22 @@ class DatasetPlan:
     options: Options  # without the metrics and bins whose inputs the data set lacks
     columns: tuple[Measure, ...]  # all metrics asked for
     notes: tuple[str, ...] = ()  # the options left out, and the inputs they need
+    why: str = ""  # it cannot be scored, since files are missing
+    has_columns: bool = True  # whether the metrics are known; the default ones depend on the truth
 
 
 def read_datasets(config: Config, threads: int | None) -> list[DatasetPlan]:
-    """Read the tables of the data sets."""
+    """Read the tables of the data sets; missing files are mistakes if there are others, or no data set has its own."""
     if not config.tables.get("datasets"):
         config.refuse((), 'there is no data set (hint: [datasets.NAME] with truth = "FILE")')
         return []
     tables = config.table(("datasets",), config.tables["datasets"], "tables such as [datasets.NAME]")
-    return [_read_dataset(config, name, table, threads) for name, table in tables.items()]
+    datasets = [_read_dataset(config, name, table, threads) for name, table in tables.items()]
+    if config.mistakes or all(dataset.why for dataset in datasets):
+        for dataset in datasets:
+            for line in dataset.why.splitlines():
+                config.refuse(("datasets", dataset.name), line)
+    return datasets
 
 
 def _read_dataset(config: Config, name: str, value: Any, threads: int | None) -> DatasetPlan:
@@ -63,9 +70,16 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
         passed["dataset"] = find_dataset(name).name
     passed |= table
     inputs = {key: passed[key] for key in ("truth", *specs()) if key in passed}
+    missing = list[str]()
     for key in [key for key in inputs if key == "truth" or (specs()[key].is_file and inputs[key] is not None)]:
-        inputs[key] = _find_input(config, keys, key, inputs[key], folder)
+        try:
+            inputs[key] = _find_input(config, keys, key, inputs[key], folder)
+        except DataError as error:  # the name of an option stays, since the columns do not depend on its file
+            missing.append(f"{key}: {error}")
+            if key == "truth":
+                inputs[key] = None
     truth = inputs.pop("truth", None)
+    are_queries = None  # unknown without a truth
     options = Options()  # the defaults, used after a mistake
     with config.noting(keys):  # checks that scoring would make before reading a file
         options = Options.of(check_types(config, keys, specs(), inputs))
@@ -73,17 +87,24 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
         if options.dataset is not None:
             find_dataset(options.dataset)
         compile_program(options.measures).check_ties(options.ties)
-        if truth is not None and options.metrics is None and has_queries(truth, options):
+        if truth is not None and options.metrics is None:
+            are_queries = has_queries(truth, options)
+        if are_queries:
             options = with_query_metrics(options)
     options = replace(options, threads=threads or options.threads)
     kept, notes = leave_out_lacking(options)
     if kept is None:
         config.refuse(keys, f"there is nothing to score: {'; '.join(notes)}")
-    return DatasetPlan(name, folder, truth, kept or options, options.measures, notes)
+    has_columns = options.metrics is not None or are_queries is not None
+    why = "\n".join(missing)
+    return DatasetPlan(name, folder, truth, kept or options, options.measures, notes, why, has_columns)
 
 
 def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) -> Any:
-    """Return an input of a data set: a path that exists, Shards, or a matrix; None after a mistake."""
+    """Return an input of a data set: a path that exists, Shards, or a matrix; None after a mistake.
+
+    A missing file is a DataError, since only this data set depends on it.
+    """
     if config.is_matrix(value):
         return value
     may_be_sharded = name in {"truth", "train"}
@@ -91,10 +112,8 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
     if not (is_list or are_paths([value])):
         config.refuse(keys, f"{name} must be a path{' or a list of paths' * may_be_sharded}, got {show(value)}")
         return None
-    with config.noting(keys, f"{name}: "):
-        files = [config.find_file(path, folder) for path in (value if is_list else [value])]
-        return Shards(files) if is_list else files[0]
-    return None
+    files = [config.find_file(path, folder) for path in (value if is_list else [value])]
+    return Shards(files) if is_list else files[0]
 
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,16 +43,17 @@ STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing
 class DatasetOutcome:
     """A data set of a benchmark.
 
-    The comparison covers the systems with predictions; it has no differences if there is only one system or the
-    baseline is missing, and is None if the data set failed.
+    The comparison covers the systems with predictions that could be scored; it has no differences if there is only one
+    system or the baseline is missing, and is None if the data set, or each of its systems, failed.
     """
 
     name: str
     comparison: Comparison | None
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # values by system and metric
     missing: Mapping[str, str] = field(default_factory=dict)  # by system, why it has no values
+    failed: Mapping[str, str] = field(default_factory=dict)  # by system, why its files could not be scored
     notes: tuple[str, ...] = ()  # such as the columns that it lacks, and why
-    why: str = ""  # it failed
+    why: str = ""  # the whole data set failed
 
     def find_status(self, system: str) -> str:
         """Return the status of a system, one of STATUSES."""
@@ -60,7 +61,12 @@ class DatasetOutcome:
             return MISSING
         if system in self.published:
             return PUBLISHED
-        return FAILED if self.comparison is None else SCORED
+        return FAILED if self.comparison is None or system in self.failed else SCORED
+
+    def list_failures(self) -> list[str]:
+        """Return why the data set, or systems on it, failed, one line for each mistake."""
+        of_systems = [f"{system}: {line}" for system, why in self.failed.items() for line in why.splitlines()]
+        return [*self.why.splitlines(), *of_systems]
 
     def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Value, ...]:
         """Return the figures of a system: computed, means over runs, or published."""
@@ -127,7 +133,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             return self._find_value(by_name[name], key[1], find_name(key[2], self.measures))
         comparison = by_name[name].comparison
         if comparison is None:
-            raise KeyError(f"{name}: {by_name[name].why}")
+            raise KeyError(f"{name}: {'; '.join(by_name[name].list_failures())}")
         return comparison
 
     def __iter__(self) -> Iterator[str]:
@@ -179,7 +185,11 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
                     "name": dataset.name,
                     "why": dataset.why or None,
                     "cells": [
-                        {"system": name, "status": dataset.find_status(name), "why": dataset.missing.get(name) or None}
+                        {
+                            "system": name,
+                            "status": dataset.find_status(name),
+                            "why": dataset.missing.get(name) or dataset.failed.get(name) or None,
+                        }
                         for name in self.systems
                     ],
                     "published": [{"system": name, "metrics": values} for name, values in dataset.published.items()],
@@ -195,7 +205,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         """Yield a record per value, data set by data set, with published values last in each."""
         nouns = shared_nouns(self.datasets)
         for dataset in self.datasets:
-            for line in _list_computed(dataset.comparison) if dataset.comparison else ():
+            for line in _list_computed(dataset.comparison) if dataset.comparison is not None else ():
                 yield {**line, "dataset": dataset.name}
             for system in dataset.published:
                 for figure in dataset.list_figures(system, self.measures):
@@ -262,7 +272,9 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             return values[metric]
         if values:
             raise KeyError(f"{dataset.name}, {system}: no value of {metric}; there is {listed(values)}")
-        reason = f"missing: {dataset.missing[system]}" if system in dataset.missing else dataset.why
+        reason = dataset.failed.get(system, dataset.why)
+        if system in dataset.missing:
+            reason = f"missing: {dataset.missing[system]}"
         raise KeyError(f"{dataset.name}, {system}: {reason.removesuffix(': ')}")
 
     def _describe(self) -> tuple[str, str]:
@@ -306,7 +318,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
     signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
     by_bin: dict[str, dict[str, Section]] = {}  # then by data set
     for dataset in benchmark.datasets:
-        for part in (None, *(dataset.comparison.results[0].slices if dataset.comparison else ())):
+        for part in (None, *(dataset.comparison.results[0].slices if dataset.comparison is not None else ())):
             section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
             by_bin.setdefault(part.bin.name if part else "", {})[dataset.name] = section
     sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
@@ -361,7 +373,7 @@ def _make_section(
     """Make the rows of all systems on a data set, or within a bin of its labels, where nothing is published."""
     bin_name = part.bin.name if part else ""
     systems = [name for name in benchmark.systems if not (part and name in benchmark.published)]
-    computed = dataset.comparison.systems if dataset.comparison else {}
+    computed = dataset.comparison.systems if dataset.comparison is not None else {}
     lines = [
         SystemLine(
             name,
@@ -379,11 +391,11 @@ def _make_section(
     for place, name in enumerate(systems):
         blank = Cell(FAILED if dataset.find_status(name) == FAILED else layout.sign(NO_VALUE))
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
-    first = dataset.comparison.results[0] if dataset.comparison else None
-    if part and first:
+    first = dataset.comparison.results[0] if dataset.comparison is not None else None
+    if part and first is not None:
         title = part.bin.describe("", first.nouns)
         return Section(f"{dataset.name}, {title}", tuple(rows), f"{dataset.name}, {bin_name}")
-    size = describe_size(first) if first else ()
+    size = describe_size(first) if first is not None else ()
     return Section(" · ".join([dataset.name, *size]), tuple(rows), dataset.name)
 
 
@@ -413,11 +425,13 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
-    """Say which data sets failed, which lack training labels for columns or bins, and what is not tested."""
+    """Say what failed, which data sets lack training labels for columns or bins, and what is not tested."""
     for dataset in benchmark.datasets:
         if dataset.why:
             yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
-        elif dataset.notes:
+        for system, why in dataset.failed.items():
+            yield f"{FAILED}: {dataset.name}: {system}: {'; '.join(why.splitlines())}"
+        if dataset.notes and not dataset.why:
             yield f"{dataset.name}: {'; '.join(dataset.notes)}"
     gaps = [
         f"{system}: {why}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.cli.messages import long_work, say
 from xmceval.errors import UsageError
-from xmceval.files.io.paths import is_address, split_ending, to_path
+from xmceval.files.io.paths import is_address, is_pattern, named_path, split_ending, to_path
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
@@ -110,8 +110,12 @@ def split_name(text: str) -> tuple[str, str]:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
-    parts = [to_path(path).parts for path in paths]
+    """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name.
+
+    Patterns are not cut.
+    """
+    named = [named_path(to_path(path)) for path in paths]
+    parts = [(str(path),) if is_pattern(path) else path.parts for path in named]
     names = []
     for of_path in parts:
         endings = [of_path[-length:] for length in range(1, len(of_path) + 1)]

@@ -18,7 +18,7 @@ from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import name_of, to_path
 from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
 from xmceval.metrics.names import restore_measure
@@ -263,7 +263,7 @@ def compare_tables(
     for table in tables[1:]:
         _check_same_data(tables[0], table)
     names = [*names, *systems[len(names) :]]
-    files = [to_path(table.name).name for table in tables for _ in table.systems]
+    files = [name_of(to_path(table.name)) for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
     called = [
         f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)

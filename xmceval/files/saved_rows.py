@@ -19,7 +19,7 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.arrays.npy import DAMAGE, explain_damage, refuse_repeated_members
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.files.io.write import check_output, open_output
+from xmceval.files.io.write import check_output, csv_writer, open_output
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.metrics.names import parse
 from xmceval.rows.progress import in_turn
@@ -72,7 +72,7 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
     """Write one line per row and system; the number of rows in the last line reveals truncated files."""
     ideals = [IDEAL + name for name, has in zip(table.metrics, table.has_ideal, strict=True) if has]
     text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv_writer(text)
     first = QUERY if table.meta.get("has_queries") else FIRST_COLUMNS[0]
     writer.writerow([first, *FIRST_COLUMNS[1:], *table.metrics, *ideals, N_ROWS])
     n_left = len(table.rows) * len(table.systems)

@@ -18,6 +18,7 @@ from xmceval.files.io.paths import (
     describe_missing,
     has_pair,
     identify,
+    name_of,
     pair_of,
     split_ending,
     to_path,
@@ -100,10 +101,10 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
         return _read_list(text)
     if not glob.has_magic(text):
         return value
-    shards = _match(path)
-    if shards is None:
+    parts = _match(path)
+    if not parts:
         raise DataError(f"{text}: no file matches this pattern")
-    return shards
+    return Shards(parts, name_of(path), is_listed=False)
 
 
 def is_matrix(value: Any) -> bool:
@@ -136,13 +137,12 @@ def _find_tables(path: Path) -> Shards | None:
         pattern: Path = RemotePath(f"{plain.rstrip('/')}/*{query}")
     else:
         pattern = Path(glob.escape(str(path)), "*")
-    shards = _match(pattern)
-    if shards is None or not all(split_ending(part.name)[1].startswith(TABLE_ENDINGS) for part in shards.parts):
-        return None
-    return Shards(shards.parts, path.name or str(path), is_listed=False)
+    parts = _match(pattern)
+    are_tables = all(split_ending(part.name)[1].startswith(TABLE_ENDINGS) for part in parts)
+    return Shards(parts, path.name or str(path), is_listed=False) if parts and are_tables else None
 
 
-def _match(pattern: Path) -> Shards | None:
+def _match(pattern: Path) -> list[Path]:
     """Return the files that match a pattern, in natural order; the two files of a pair are one shard.
 
     Files whose names begin with ``_`` or ``.`` only match patterns that do so too, as those of Spark hold no rows.
@@ -154,7 +154,7 @@ def _match(pattern: Path) -> Shards | None:
     if not pattern.name.startswith(_HIDDEN):
         paths = [path for path in paths if not path.name.startswith(_HIDDEN)]
     by_pair = {pair_of(path): path for path in sorted(paths, key=natural_key, reverse=True)}
-    return Shards(list(reversed(by_pair.values())), pattern.name, is_listed=False) if by_pair else None
+    return list(reversed(by_pair.values()))
 
 
 def _read_list(text: str, file: Path | None = None) -> Shards:
@@ -180,13 +180,15 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
         return _read_list(name, file) if is_present(beside(file, name[1:])) else None
     if not glob.has_magic(name):
         return None
+    pattern = path
     is_below = file is not None and not (isinstance(path, RemotePath) or isinstance(file, RemotePath))
     if is_below and not to_path(name).is_absolute():
-        path = beside(to_path(glob.escape(str(file))), name)
+        pattern = beside(to_path(glob.escape(str(file))), name)
     try:
-        return _match(path)
+        parts = _match(pattern)
     except DataError:  # of a store that does not answer
         return path
+    return Shards(parts, name_of(path), is_listed=False) if parts else None
 
 
 def natural_key(path: str | Path) -> tuple[object, ...]:

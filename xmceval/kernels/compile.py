@@ -2,8 +2,8 @@
 
 Numba's cache checks the file of a kernel, but not the files of its helpers, and it unpickles the cached files.
 The folder is therefore named after a digest of all kernel files, and used only if no other user can write to
-it. Without such a folder every process compiles its own kernels. Damaged files are replaced; damaged machine
-code is not detected.
+it. Without such a folder every process compiles its own kernels. Damaged files, and those of other kernels, are
+replaced; damaged machine code is not detected.
 """
 
 from __future__ import annotations
@@ -130,6 +130,10 @@ def _load(function: Callable[..., Any], types: tuple[Any, ...], folder: Path) ->
             shutil.rmtree(folder, ignore_errors=True)
             return None
         # If it was compiled, only saving failed.
+    loaded = compiled.overloads.get(types)
+    if loaded is None or loaded.fndesc.qualname != function.__qualname__:  # the file is that of another kernel
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
     return compiled
 
 

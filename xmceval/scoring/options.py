@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, argument, listed
-from xmceval.files.io.paths import MAX_LINE, as_input, to_path
+from xmceval.files.io.paths import MAX_LINE, as_input, name_of, to_path
 from xmceval.labels.bin_spec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
@@ -99,10 +99,10 @@ class Spec:
 
 
 def input_name(value: Any) -> str:
-    """Return how reports call an input: a file by its name, anything else ``array``."""
+    """Return how reports call an input: a file by its name, shards by that of all, anything else ``array``."""
     if isinstance(value, Shards):
         return value.name
-    return to_path(value).name if isinstance(value, (str, Path)) else "array"
+    return name_of(to_path(value)) if isinstance(value, (str, Path)) else "array"
 
 
 def _plain(value: Any) -> Any:

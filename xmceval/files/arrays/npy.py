@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import math
 import os
 import pickle
 import pickletools
@@ -89,6 +90,11 @@ class ArrayStream:
             self.header = Header(*read(stream))
             if any(type(n) is not int or n < 0 for n in self.header.shape):
                 raise DataError(f"{name}: cannot be read as an array; its shape is {self.header.shape}")
+            n_bytes = math.prod(max(n, 1) for n in self.header.shape) * self.header.dtype.itemsize
+            if n_bytes > np.iinfo(np.intp).max:  # numpy refuses it even without items
+                raise DataError(
+                    f"{name}: cannot be read as an array; its shape {self.header.shape} is larger than any array"
+                )
             if self.header.dtype.itemsize == 0:
                 raise DataError(f"{name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
             stack.pop_all()

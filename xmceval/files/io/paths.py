@@ -6,6 +6,7 @@ The names of a remote path omit credentials in its address, such as a query stri
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -14,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, argument, describe_type, names_flags
+from xmceval.errors import DataError, UsageError, argument, describe_type, names_flags
 from xmceval.files.io.addresses import redacted, shown, split_query
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.shards import Shards, parts_of
@@ -29,6 +30,10 @@ _Local = type(Path())
 # ``::``.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
 _PROTOCOLS = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)")
+_CUT_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+:/")  # as pathlib makes it
+_ONE_SLASH = re.compile(r":/(?!/)")
+_AS_TEXT = "pass an address such as s3://bucket/name as a string, not as a Path"
+_TWO_SLASHES = "an address has two slashes, as in s3://bucket/name"
 LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
@@ -112,7 +117,34 @@ def to_path(name: str | os.PathLike[str]) -> Path:
         return name
     if not isinstance(name, (str, os.PathLike)):
         raise UsageError(f"expected the path of a file, got {describe_type(name)}")
-    return Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+    path = Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+    if _CUT_ADDRESS.match(str(path)) and not os.path.lexists(path.parts[0]):
+        address = shown(_ONE_SLASH.sub("://", str(path)))
+        raise DataError(f"{address}: no such file (hint: {_AS_TEXT if isinstance(name, Path) else _TWO_SLASHES})")
+    return path
+
+
+def is_pattern(path: Path) -> bool:
+    """Return whether a path is a pattern of files, and not a file whose name looks like one."""
+    return glob.has_magic(str(path)) and (isinstance(path, RemotePath) or not os.path.exists(path))
+
+
+def named_path(path: Path) -> Path:
+    """Return the path that gives an input its name: a pattern of all files of a folder is named like the folder."""
+    if path.name != "*" or not is_pattern(path):
+        return path
+    if isinstance(path, RemotePath):
+        plain, query = split_query(path.address)
+        folder: Path = RemotePath(f"{plain.removesuffix('/*')}{query}")
+    else:
+        folder = path.parent if path.parent.name else path.absolute().parent
+    return path if is_pattern(folder) else folder
+
+
+def name_of(path: Path) -> str:
+    """Return the name of an input in reports: that of its file or folder, and any other pattern as it was passed."""
+    named = named_path(path)
+    return str(named) if is_pattern(named) else named.name or str(path)
 
 
 def as_input(value: Any) -> Any:
@@ -206,8 +238,7 @@ def describe_missing(path: Path) -> str:
     if pair_of(path) != str(path):
         labels, scores = find_pair(path)
         return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
-    is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
-    hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+    hint = ""
     if names_flags() and path.name.isdecimal():
         hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
     return f"{path}: no such file{hint}"

@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from types import MappingProxyType
@@ -38,6 +39,8 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
 
 STDIN = Path("-")
 BYTES_LOOKED_AT = 1 << 10
+HELD_BYTES = 1 << 26  # that any compressed file may expand to where its content is held in memory,
+EXPANSION = 100  # and how many times its size a larger one may
 KEPT = 4  # copies of remote files
 TEMPORARY: set[Path] = set()  # incomplete outputs, and folders with a copy of an input
 if hasattr(os, "register_at_fork"):
@@ -88,9 +91,23 @@ def read_first_bytes(path: Path, size: int) -> bytes:
 
 
 def read_all_bytes(path: Path) -> bytes:
-    """Read a whole file, decompressed: for small files, or files that are held in memory anyway."""
+    """Read a whole file, decompressed: for small files, or files that are held in memory anyway.
+
+    A small file that expands to an enormous one is refused.
+    """
     with open_bytes(path) as stream, _locate_damage(path):
-        return stream.read()
+        if isinstance(stream, FileIO):
+            return stream.read()
+        most, pieces, n_bytes = max(HELD_BYTES, EXPANSION * size_of(path)), list[bytes](), 0
+        for piece in iter(partial(stream.read, _PIECE), b""):
+            pieces.append(piece)
+            n_bytes += len(piece)
+            if n_bytes > most:
+                raise DataError(
+                    f"{path}: expands to more than {most >> 20:,} MiB, over {EXPANSION} times its size, and would be "
+                    "held in memory (hint: decompress it first)"
+                )
+        return b"".join(pieces)
 
 
 def read_short_lines(path: Path) -> list[bytes]:

@@ -6,6 +6,7 @@ name is taken, even by a symbolic link, so that another file is never written to
 
 from __future__ import annotations
 
+import csv
 import os
 import secrets
 import stat
@@ -13,7 +14,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, cast
+from types import SimpleNamespace
+from typing import Any, BinaryIO, TextIO, cast
 
 from xmceval.errors import DataError, UsageError, argument
 from xmceval.files.io.paths import RemotePath, find_files, to_path
@@ -89,6 +91,15 @@ def write_output(path: str | Path, content: bytes | str, *, force: bool) -> None
     """Write a whole file; text in UTF-8."""
     with open_output(to_path(path), force=force) as file:
         file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+
+
+def csv_writer(text: TextIO) -> Any:
+    """Return a writer of CSV whose lines end with a line feed.
+
+    csv quotes a carriage return in a cell before Python 3.13 only where the end of a line has one.
+    """
+    lines = SimpleNamespace(write=lambda line: text.write(line.removesuffix("\r\n") + "\n"))
+    return csv.writer(lines, lineterminator="\r\n")
 
 
 def _already_exists(path: Path) -> UsageError:

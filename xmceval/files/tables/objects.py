@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.errors import DataError, describe_type
 from xmceval.files.tables.columns import explain_names, find_roles
-from xmceval.files.tables.table import Table, memory_table
+from xmceval.files.tables.table import Table, import_pyarrow, memory_table
 from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.matrices.lists import refuse_sets
 from xmceval.rows.names import Axis
@@ -37,7 +37,7 @@ def find_table(value: Any, name: str) -> Table | None:
     if hasattr(value, "to_frame") and (roles["row"] or roles["query"]):  # a Series indexed by these
         value = value.to_frame("value" if value.name is None else value.name)
     if is_frame(value):
-        return None if _is_wide(value, name) else memory_table(_exportable(value), name, _indexed(value, name))
+        return None if _is_wide(value, name) else memory_table(_exportable(value, name), name, _indexed(value, name))
     if any(hasattr(value, attribute) for attribute in (*_STREAMS, "iloc")):  # a Series of pandas before 3
         return memory_table(value, name, _indexed(value, name))
     for attribute, other, hint in _HINTS:
@@ -50,7 +50,10 @@ def refuse_columns_of_sets(value: Any, name: str) -> None:
     """Refuse predictions in a pandas data frame or Series whose cells are sets, since sets have no order."""
     if not hasattr(value, "iloc") or hasattr(value, "tocsr"):
         return
-    for column in [column for _, column in value.items()] if is_frame(value) else [value]:
+    columns = [value]
+    if is_frame(value):  # by place: older pandas cannot look up names that are big-endian numbers
+        columns = [value.iloc[:, place] for place, kind in enumerate(value.dtypes) if kind.kind == "O"]
+    for column in columns:
         if column.dtype == object:
             refuse_sets(column.tolist(), name)
 
@@ -72,10 +75,9 @@ def _indexed(value: Any, name: str) -> Axis | None:
     return rows_of(value, name)
 
 
-def _exportable(frame: Any) -> Any:
+def _exportable(frame: Any, name: str) -> Any:
     """Drop unused columns of mixed objects, which Arrow refuses, from a pandas data frame."""
-    import pyarrow
-
+    pyarrow = import_pyarrow(f"{name}: is {describe_type(frame)}; reading it")
     if not hasattr(frame, "iloc"):
         return frame
     try:

@@ -338,7 +338,7 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
         raise DataError(f"{name}: {problem}") from error
 
 
-def _import_pyarrow(what: str) -> Any:
+def import_pyarrow(what: str) -> Any:
     """Import pyarrow, or raise an error that says what needs it."""
     try:
         import pyarrow
@@ -350,7 +350,7 @@ def _import_pyarrow(what: str) -> Any:
 def file_table(path: Path, name: str) -> Table:
     """Return the table in a Parquet or Arrow file: IPC (Feather) or a stream."""
     form, is_parquet = FORMATS[name], name == "parquet"
-    _import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
+    import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
     with _in_words(str(path), form):
         file = _open_file(path, is_parquet=is_parquet)
         schema, n_lines = (file.schema_arrow, file.metadata.num_rows) if is_parquet else (file.schema, None)
@@ -443,7 +443,7 @@ def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
 
 def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
     """Return the table below the header of a CSV or TSV file, with all columns as text."""
-    pyarrow = _import_pyarrow(f"{path}: has a header line, {', '.join(names)[:60]!r}; reading such tables")
+    pyarrow = import_pyarrow(f"{path}: has a header line, {', '.join(names)[:60]!r}; reading such tables")
     form = FORMATS["csv"]
     facts = form.title, f"between {DELIMITERS[delimiter]}"
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
@@ -497,7 +497,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[str]:
 
 def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     """Return an object that exports an Arrow stream as a table; an array of lists has the column ``labels``."""
-    pyarrow = _import_pyarrow(f"{name}: is {describe_type(value)}; reading it")
+    pyarrow = import_pyarrow(f"{name}: is {describe_type(value)}; reading it")
     is_series = hasattr(value, "iloc") and not is_frame(value)
     names = Counter(map(str, value.columns) if is_frame(value) else ())
     if names and (most := names.most_common(1)[0])[1] > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -11,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xmceval.errors import missing_package
+from xmceval.files.io.write import csv_writer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,7 +49,7 @@ def write_lines(columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> s
     """
     text = io.StringIO()
     rows = ([_write_cell(line.get(name)) for name in columns] for line in lines)
-    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    csv_writer(text).writerows([columns, *rows])
     return text.getvalue()
 
 

@@ -233,7 +233,11 @@ def _is_remote(values: Any) -> bool:
     """Return whether an array of another library is on a device that this process cannot read."""
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
         return False
-    return int(values.__dlpack_device__()[0]) not in _IN_MEMORY
+    try:
+        device = values.__dlpack_device__()[0]
+    except (BufferError, RuntimeError, TypeError):  # older pyarrow knows none for text, lists, nulls and booleans
+        return False
+    return int(device) not in _IN_MEMORY
 
 
 def _from_device(values: Any, name: str, expected: str = "a matrix", hint: str = "") -> AnyArray | BFloat16Matrix:

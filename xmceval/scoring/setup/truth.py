@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, counted, listed
-from xmceval.files.io.paths import as_input, identify, to_path
+from xmceval.files.io.paths import as_input, identify, name_of, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import find_shards
@@ -255,14 +255,14 @@ class OpenedTruth:
         return setup.with_row_length(self.input.source, scores)
 
 
-def has_queries(y_true: Any, options: Options) -> bool:
-    """Open a truth to see whether its rows are queries; one that cannot be opened is refused where it is scored."""
+def has_queries(y_true: Any, options: Options) -> bool | None:
+    """Open a truth to see whether its rows are queries; None if it cannot be opened, which scoring will refuse."""
     try:
         names = None if options.labels is None else read_names(options.labels)
         value = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
         return open_truth(value, options, names=names).judgments is not None
     except (XmcevalError, OSError):
-        return False
+        return None
 
 
 def with_query_metrics(options: Options) -> Options:
@@ -368,7 +368,7 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     propensities = NO_PROPENSITIES
     if counts.n_rows >= 3:
         ids, table = counts.table()
-        name = to_path(source.name).name
+        name = name_of(to_path(source.name))
         propensities = from_table(table, counts.n_rows, name, a, b, ids=ids, from_truth=is_truth)
     else:
         warnings.append(

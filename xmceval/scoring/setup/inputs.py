@@ -36,7 +36,6 @@ from xmceval.rows.names import (
     are_both_named,
     find_order,
     first_named,
-    naming_columns,
     say_how,
     unnamed_error,
 )
@@ -399,21 +398,29 @@ def _named_rows(truth: Opened, opened: Opened) -> tuple[Axis, Axis]:
 
     Else a column beside the labels that both have must have the same values, since it may name the rows.
     """
-    if all(naming_columns(each.columns) or are_both_named(each.rows) for each in (truth, opened)):
-        return _rows_in_columns(truth), _rows_in_columns(opened)
+    if truth.names_rows and opened.names_rows:
+        return truth.named_rows, opened.named_rows
     for name in truth.columns.keys() & opened.columns.keys():
         if truth.columns[name]().listed != opened.columns[name]().listed:
             raise DataError(
                 f"{opened.name}: its {name!r} differs from that of {truth.name}, and nothing else names the rows of "
                 "both (hint: name it id to join the rows by it, or leave it out of one)"
             )
+    for named, other in ((truth, opened), (opened, truth)):
+        if named.names_rows and named.named_rows.column is None:  # columns of two names may be of two things
+            refuse_reordered(named.named_rows, other)
     return truth.rows or Axis(truth.name, "row"), opened.rows or Axis(opened.name, "row")
 
 
-def _rows_in_columns(opened: Opened) -> Axis:
-    """Return the rows as a column with a known name names them, or else the index."""
-    naming = naming_columns(opened.columns)
-    return opened.columns[naming[0]]() if naming else opened.rows or Axis(opened.name, "row")
+def refuse_reordered(rows: Axis, other: Opened) -> None:
+    """Refuse an input that does not name its rows, but has a column with the names of `rows` in another order."""
+    for name, read in other.columns.items():
+        listed = read().listed
+        if listed != rows.listed and set(listed) == set(rows.listed):
+            raise DataError(
+                f"{other.name}: its {name!r} has the names of {rows.source} in another order (hint: rename {name!r} to "
+                "id to join the rows by it)"
+            )
 
 
 def _refuse_ids(truth: Opened | None, name: str) -> None:

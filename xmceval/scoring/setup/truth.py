@@ -33,7 +33,7 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
-from xmceval.rows.names import Axis, are_both_named, find_order, first_named, say_how
+from xmceval.rows.names import Axis, find_order, first_named, say_how
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
@@ -48,6 +48,7 @@ from xmceval.scoring.setup.inputs import (
     known_labels,
     open_scores,
     open_truth,
+    refuse_reordered,
     take_numbers,
 )
 from xmceval.scoring.setup.setup import OpenedSystem, Program, Setup
@@ -220,9 +221,11 @@ class OpenedTruth:
         for system in systems:
             scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
             check_numbers(truth, scores)
-            is_joined = scores.rows is not None and scores.rows.column is not None
-            if truth.judgments is None and not are_both_named(truth.rows) and not is_joined:
-                rows = first_named(rows, _called(scores.rows, system.name), truth.source.name)
+            if truth.judgments is None and not truth.names_rows:
+                if scores.names_rows:
+                    rows = first_named(rows, _called(scores.named_rows, system.name), truth.source.name)
+                elif rows is not None and rows.is_named:
+                    refuse_reordered(rows, scores)
             labels = first_named(labels, _called(scores.labels, system.name))
             warnings = setup.warnings
             is_alike = len({truth.value, scores.value} - {None}) < 2  # not another column of the same table

@@ -78,6 +78,11 @@ class Names:
         return Axis.of(self.source, "label", list(self.labels))
 
     @cached_property
+    def are_reordered(self) -> bool:
+        """Whether the names are the label numbers in another order."""
+        return self.axis.is_reordered
+
+    @cached_property
     def are_other_numbers(self) -> bool:
         """Whether the names are whole numbers, but not those of the labels."""
         return all(map(is_id, self.labels)) and any(int(name) != label for name, label in self.labels.items())

@@ -335,9 +335,13 @@ def known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Ope
 def check_numbers(first: Opened | None, other: Opened) -> None:
     """Refuse labels by number together with others if the names in ``labels=`` are whole numbers in another order."""
     names = None if first is None else first.names
-    if names is None or first is None or _has_numbers(first) == _has_numbers(other) or not names.are_other_numbers:
+    if names is None or first is None:
         return
-    named, numbered = (first, other) if _has_numbers(other) else (other, first)
+    kinds = {_labels_are(first), _labels_are(other)}
+    if len(kinds) == 1 or not (names.are_other_numbers if "number" in kinds else names.are_reordered):
+        return
+    is_first = _labels_are(first) == "number" or _labels_are(other) == "name"
+    named, numbered = (other, first) if is_first else (first, other)
     raise AmbiguousError(
         f"{numbered.name}: has numbers, and the names in {names.source} are other numbers: are these names too, as in "
         f"{named.name}, or do they count the names from 0? (hint: write the labels of both as names, or of both as "
@@ -345,11 +349,12 @@ def check_numbers(first: Opened | None, other: Opened) -> None:
     )
 
 
-def _has_numbers(opened: Opened) -> bool:
-    """Return whether labels are written as numbers, instead of names or as the columns of a matrix."""
+def _labels_are(opened: Opened) -> str:
+    """Return whether labels are written as a ``"number"`` or a ``"name"``, or are a ``"column"`` of a matrix."""
+    if opened.labels_by != "number":
+        return "name"
     source = unrepaired(opened.parts[0].source if opened.parts else opened.source)
-    is_matrix = isinstance(source, MatrixSource) and source.n_labels is not None
-    return opened.labels_by == "number" and not is_matrix
+    return "column" if isinstance(source, MatrixSource) and source.n_labels is not None else "number"
 
 
 def find_width(options: Options, truth: Opened | None, names: Names | None = None) -> Width:

@@ -144,7 +144,7 @@ def names_beside_ids(name: str, other: str) -> DataError:
     """Return the error for labels that are text when another input has numbers."""
     return DataError(
         f"{name}: its labels are text, and {other} has them by number or by column (hint: pass "
-        f"{argument('labels', kind='FILE')}, with one name per line)"
+        f"{argument('labels', kind='FILE')}, with the name of each label)"
     )
 
 
@@ -156,9 +156,8 @@ def is_id(word: str) -> bool:
 def unknown_name(name: str, names: Names | None) -> str:
     """Return the message for a name without a label."""
     if names is None:
-        return (
-            f"{name!r} is a name, not a label id (hint: pass {argument('labels', kind='FILE')}, with one name per line)"
-        )
+        option = argument("labels", kind="FILE")
+        return f"{name!r} is a name, not a label id (hint: pass {option}, with the name of each label)"
     return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}"
 
 

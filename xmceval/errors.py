@@ -184,6 +184,12 @@ def argument(name: str, value: str | float | bool = "", *, kind: str = "") -> st
     return f"{name}={value!r}" if value != "" else f"{name}=" if kind else name
 
 
+def arguments(names: Iterable[str], last: str) -> str:
+    """List arguments as their caller writes them, without those that the command line lacks: ``rows or save_rows``."""
+    is_here = {"rows": not names_flags()}
+    return listed((argument(name) for name in names if is_here.get(name, True)), last)
+
+
 def missing_package(purpose: str, package: str) -> DataError:
     """Return the error of a package that is not installed, with the command that installs it."""
     return DataError(f"{purpose} needs the package {package} (hint: pip install {package})")

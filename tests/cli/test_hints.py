@@ -114,3 +114,15 @@ def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command(ru
 def test_arrays_are_hinted_at_in_python():
     with pytest.warns(xmceval.XmcevalWarning, match=r"\(hint: pass train=\)$"):
         xmceval.score(np.eye(3), np.eye(3), metrics="PSP", k=1)
+
+
+def test_how_an_argument_is_written_is_asked_in_one_place():
+    package = Path(xmceval.__file__).parent
+    asking = [path for path in package.rglob("*.py") if "names_flags" in path.read_text(encoding="utf-8")]
+    assert asking == [package / "errors.py"]
+
+
+def test_a_list_of_words_is_not_taken_for_files():
+    for words in (["red", "blue"], ["1", "2"]):
+        with pytest.raises(xmceval.DataError, match=rf"^{words[0]}: no such file \(hint: labels by name are "):
+            xmceval.score(words, np.eye(2))

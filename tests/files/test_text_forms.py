@@ -23,7 +23,7 @@ BACKWARDS = range(4, -1, -1)
 @pytest.mark.parametrize("between", [" ", ",", "\t"])
 def test_names_that_are_numbers_are_never_read_as_ids(between):
     truth = join(ROWS, between, names=BACKWARDS)
-    message = "^p.txt: has numbers, and the names in n are numbers in another order"
+    message = "^p.txt: has numbers, and the names in n are other numbers"
     refused(message, truth=write("x", truth), labels=write("n", lines(BACKWARDS)))
     write("named", re.sub(r"([0-9]):", lambda label: f"__label__{4 - int(label[1])} ", PREDS.partition("\n")[2]))
     same_numbers(scored("x", "named", labels="n"))
@@ -37,7 +37,7 @@ def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
     names, preds = write("n", lines(BACKWARDS)), write("y", "2 0\n2\n\n3\n")
     result = scored(write("x", "1 2\n0\n\n3\n"), preds, labels=names)
     assert "x: its words were read as names in n, not as label ids" in result.warnings
-    message = r"^p.txt: has numbers, and the names in n are numbers in another order: are these names too, as in x,"
+    message = r"^p.txt: has numbers, and the names in n are other numbers: are these names too, as in x,"
     refused(message, truth="x", labels=names)
 
 

@@ -49,7 +49,7 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
         evaluator.save(tmp_path / "missing" / "a.state")
     head, _ = unpack((tmp_path / "a.state").read_bytes())
-    assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/6", xmceval.__version__, N_LABELS)
+    assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/7", xmceval.__version__, N_LABELS)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
         assert copy.result() == evaluator.result()
         assert update_all(copy, case, [11, 30]).result() == graded.score(*case, **options)

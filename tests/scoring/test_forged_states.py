@@ -111,7 +111,7 @@ def without(name, content):
         (lambda content: content[:-1], DAMAGED),
         (
             lambda content: forge(content, schema="xmceval/state/99"),
-            f"{WRONG}it has the schema xmceval/state/99, of xmceval {xmceval.__version__}; expected xmceval/state/6",
+            f"{WRONG}it has the schema xmceval/state/99, of xmceval {xmceval.__version__}; expected xmceval/state/7",
         ),
         (lambda content: forge(content, options={"metrics": ["PSP@1"]}), f"{WRONG}propensities: its metrics need them"),
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),
@@ -135,7 +135,18 @@ def test_merging_loading_inspecting_and_the_command_refuse_a_state_in_the_same_w
 
 FIELDS = {
     *("schema", "version", "options", "n_labels", "n_rows", "n_shards", "propensities", "filter", "weight_unit"),
-    *("weight_range", "max_weight", "removed", "truth", "scores", "systems", "shards", "are_queries", "inputs"),
+    *(
+        "weight_range",
+        "max_weight",
+        "removed",
+        "truth",
+        "scores",
+        "systems",
+        "shards",
+        "are_queries",
+        "inputs",
+        "labels_by",
+    ),
     *("labels", "doubts", "facts"),
 }
 
@@ -406,7 +417,7 @@ def test_a_saved_state_of_another_schema_is_refused_with_a_hint():
     path = SAVED / "state-4.npz"
     message = (
         f"{path}: the state is not one of xmceval: it has the schema xmceval/state/4, of xmceval 0.1.0; expected "
-        "xmceval/state/6 (hint: score again, or merge with the version that saved it)"
+        "xmceval/state/7 (hint: score again, or merge with the version that saved it)"
     )
     for read in (lambda: xmceval.merge([path]), lambda: xmceval.Evaluator.load(path)):
         with pytest.raises(DataError) as error:

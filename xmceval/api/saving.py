@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, UsageError, argument, names_flags
+from xmceval.errors import DataError, UsageError, argument, arguments
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import check_output, write_output
 from xmceval.files.shards import find_shards
@@ -40,10 +40,9 @@ def check_saving(
     force: bool = False,
 ) -> None:
     """Refuse output options that cannot be honoured, before reading; arguments are those of `xmceval.score`."""
-    is_shown = rows or save_rows is not None or options.by_group is not None
-    if options.row_ids is not None and not is_shown:
-        shown = argument("save_rows") if names_flags() else "rows, save_rows"
-        ways = f"{shown} or {argument('by_group')}"
+    is_used = rows or any(value is not None for value in (save_rows, options.by_group, options.sample_weight))
+    if options.row_ids is not None and not is_used:
+        ways = arguments(["rows", "save_rows", "sample_weight", "by_group"], "or")
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     is_shard = parse_shard(shard) is not None
     if save_state is None:

@@ -67,7 +67,7 @@ def score(
     b: float | None = None,
     n_labels: int | None = None,
     grades: bool = False,
-    labels: str | Path | None = None,
+    labels: ArrayLike | str | Path | None = None,
     duplicates: Duplicates = "error",
     max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
@@ -154,8 +154,8 @@ def score(
     grades : bool
         Whether the values of `y_true` are grades, gains of nDCG and DCG, instead of 0 and 1. Formats that have grades
         by nature, such as qrels, need no declaration.
-    labels : path, optional
-        A file with the name of label l in line l, counted from 0, for files that have names instead of ids.
+    labels : sequence of str or path, optional
+        The names of all labels, label 0 first, for inputs that have names instead of ids; or a file with one per line.
     duplicates : {"error", "max"}
         Whether a label that appears twice in a row is an error, or counts with its largest value and a warning.
     max_line : int

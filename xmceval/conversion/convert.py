@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from xmceval.conversion.read import collect_rows, open_rows
@@ -58,7 +58,7 @@ def convert(
     kind: Role | None = None,
     top: int | None = None,
     n_labels: int | None = None,
-    labels: str | Path | None = None,
+    labels: ArrayLike | str | Path | None = None,
     force: bool = False,
     max_line: int = MAX_LINE,
     threads: int | None = None,
@@ -83,7 +83,7 @@ def convert(
     n_labels : int, optional
         The number of labels, if `src` does not declare it; default that of `labels`, else the largest label +
         1.
-    labels : path, optional
+    labels : sequence of str or path, optional
         As in `read`.
     force : bool
         Overwrite `dst`.
@@ -131,7 +131,7 @@ def convert(
     if path is None:
         matrix = write(dst)
     else:
-        inputs = [*source.files(), src, *([] if labels is None else [labels])]
+        inputs = [*source.files(), src, *([labels] if isinstance(labels, (str, Path)) else [])]
         with open_output(path, force=force, inputs=inputs) as file:
             matrix = write(file)
     notes = list(source.warnings)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from xmceval.errors import AmbiguousError, UsageError, argument, warn
@@ -31,7 +31,7 @@ def read(
     kind: Role | None = None,
     truth: str | Path | None = None,
     n_labels: int | None = None,
-    labels: str | Path | None = None,
+    labels: ArrayLike | str | Path | None = None,
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> sparse.csr_array[np.float64]:
@@ -49,8 +49,8 @@ def read(
     n_labels : int, optional
         The number of labels; default that of `truth` or `labels`, else what the file declares, else the largest
         label + 1.
-    labels : path, optional
-        A file with the name of label l in line l, counted from 0, for files that have names instead of ids.
+    labels : sequence of str or path, optional
+        The names of all labels, label 0 first, for inputs that have names instead of ids; or a file with one per line.
     max_line : int
         Limit on the length of a line in a text file, in MiB; a file with a longer line is refused.
     threads : int, optional
@@ -93,11 +93,11 @@ def open_rows(
     kind: Role | None,
     truth: str | Path | None = None,
     n_labels: int | None,
-    labels: str | Path | None,
+    labels: ArrayLike | str | Path | None,
     max_line: int,
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return the number of labels, if it is declared anywhere."""
-    renew_pipes(to_path(file) for file in (path, truth, labels) if file is not None)
+    renew_pipes(to_path(file) for file in (path, truth, labels) if isinstance(file, (str, Path)))
     names = None if labels is None else read_names(labels)
     width = Width() if names is None else Width(len(names), f"{names.source} has")
     width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")

@@ -15,7 +15,7 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.rows.block import Int64, Source
-from xmceval.rows.names import Axis
+from xmceval.rows.names import Axis, are_both_named, naming_columns
 from xmceval.rows.repairs import RepairedSource
 
 if TYPE_CHECKING:
@@ -180,6 +180,24 @@ class Opened:
     def line(self) -> str:
         """The format it was read in, and how its rows and labels are joined to other inputs."""
         return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
+
+    @property
+    def names_labels(self) -> bool:
+        """Whether names say which label is which: its own, or those in ``labels=``."""
+        if self.parts:
+            return all(part.names_labels for part in self.parts)
+        return self.names is not None or are_both_named(self.labels)
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether names say which row is which: a column with a known name, or an index."""
+        return bool(naming_columns(self.columns)) or are_both_named(self.rows)
+
+    @cached_property
+    def named_rows(self) -> Axis:
+        """The rows as a column with a known name names them, or else the index."""
+        naming = naming_columns(self.columns)
+        return self.columns[naming[0]]() if naming else self.rows or Axis(self.name, "row")
 
     @property
     def documents(self) -> Documents | None:

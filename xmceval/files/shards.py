@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import DataError, UsageError, counted, names_flags
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.addresses import split_query
 from xmceval.files.io.paths import (
     RemotePath,
@@ -68,8 +68,7 @@ def _find_fault(path: Path, hint: str) -> str:
         return ""
     try:
         if not (path.exists() or has_pair(path)):
-            is_in_list = not hint and not names_flags() and str(path) == path.stem  # perhaps a list of names
-            return describe_missing(path) + (BY_NAME if is_in_list else "")
+            return describe_missing(path)
     except DataError:  # a store that does not answer is not asked again for the other files
         raise
     except (OSError, ValueError) as error:  # such as a NUL in the path
@@ -90,6 +89,8 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
+        if are_shards and all(map(_is_name, value)):
+            raise DataError(f"{value[0]}: no such file{BY_NAME}")
         return _distinct(as_input(Shards(value))) if are_shards else as_input(value)
     value = as_input(value)
     if not isinstance(value, (str, Path)):
@@ -113,6 +114,11 @@ def is_matrix(value: Any) -> bool:
         return True
     is_pair = isinstance(value, tuple) and len(value) == 2
     return all(getattr(array, "ndim", 0) == 2 for array in value) if is_pair else getattr(value, "ndim", 0) == 2
+
+
+def _is_name(part: Any) -> bool:
+    """Return whether a part of a list is perhaps the name of a label: a word that is no file."""
+    return isinstance(part, str) and part == Path(part).stem and not is_present(Path(part))
 
 
 def _distinct(shards: Shards) -> Shards:

@@ -266,7 +266,7 @@ def inspect(
     filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     train: str | Path | None = None,
     n_labels: int | None = None,
-    labels: str | Path | None = None,
+    labels: ArrayLike | str | Path | None = None,
     max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> InspectionReport:

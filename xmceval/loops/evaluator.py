@@ -20,12 +20,13 @@ from xmceval.errors import DataError, Fault, UsageError, counted, describe_type,
 from xmceval.files.io.write import write_output
 from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
+from xmceval.files.sidecars.values import Names, read_names
 from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import MatrixSource, check_narrow, find_matrices, open_pair
-from xmceval.rows.names import EARLIER, Axis, are_both_named, first_labels, first_named
+from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import BatchSource, Lockstep
 from xmceval.rows.threads import each_block
@@ -42,7 +43,7 @@ from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 WHAT, NAME = "Evaluator", "this Evaluator"  # the class and an instance, in messages
-OF_FILES = frozenset({"labels", "max_line", "row_ids", "missing", "sample_weight"})  # options not for loops
+OF_FILES = frozenset({"max_line", "row_ids", "missing", "sample_weight"})  # options not for loops
 
 
 class Evaluator:
@@ -71,7 +72,7 @@ class Evaluator:
     threads : int, optional
         For batches of more than about 130,000 entries; default one per processor.
     **options
-        Any other option of `score`, except those that apply only to files or whole matrices: labels, max_line,
+        Any other option of `score`, except those that apply only to files or whole matrices: max_line,
         sample_weight. The rows of a filter are counted over all batches, from 0. Saved files do not contain the
         pairs of a filter, so that no rows can be added after loading.
 
@@ -149,7 +150,12 @@ class Evaluator:
                 f"{chosen.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
                 "propensities from batches (hint: pass one of them, or other metrics)"
             )
-        setup = find_setup(chosen, program, train, max_weight=max_weight, sample_weight=chosen.sample_weight)
+        names = None if chosen.labels is None else read_names(chosen.labels)
+        setup = find_setup(
+            chosen, program, train, names=names, max_weight=max_weight, sample_weight=chosen.sample_weight
+        )
+        if names is not None:
+            setup = replace(setup, labels=names.axis)
         if setup.width.is_known:
             setup = setup.with_width(setup.width)
         setup = replace(setup, options=recorded_options(chosen.changed()))
@@ -172,6 +178,8 @@ class Evaluator:
         self._is_torn = False  # whether a batch was counted in part
         self._is_first = True  # whether no batch has been added since it was taken or read
         self._most_rows = 0  # rows of the largest block, if known
+        labels, is_declared = state.setup.labels, state.setup.options.labels is not None
+        self._names = Names.of(labels.listed) if labels is not None and is_declared else None
 
     @property
     def _state(self) -> State:
@@ -235,11 +243,14 @@ class Evaluator:
                 raise UsageError(
                     f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)"
                 )
+        unnamed = EARLIER if setup.labels_by == "position" else ""
         truth = inputs.open_truth(
             find_shards(y_true),
             setup.options,
             n_columns=inputs.count_scored_labels([y_score]),
+            names=self._names,
             labels=setup.labels,
+            unnamed=unnamed,
             width=setup.width,
         )
         width = setup.width if setup.width.is_known else Width.of(truth.source)
@@ -249,11 +260,22 @@ class Evaluator:
             setup.options,
             width,
             labels=setup.labels,
+            unnamed=unnamed,
         )
+        inputs.check_numbers(truth, scores)
         weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
-        labels = first_labels(first_labels(setup.labels, truth.labels), scores.labels)
+        labels = first_named(first_named(setup.labels, truth.labels), scores.labels)
         if labels is not None and setup.labels is None:
             setup = replace(setup, labels=replace(labels, source=EARLIER))
+        if not truth.names_labels and setup.labels_by == "name":
+            raise DataError(
+                f"y_true of batch {self._n_batches + 1} does not name its labels, which earlier batches have in more "
+                "than one order (hint: pass labels=, or data frames)"
+            )
+        if not truth.names_labels:
+            setup = replace(setup, labels_by="position")
+        elif truth.reordered is not None or scores.reordered is not None:
+            setup = replace(setup, labels_by="name")
         if not self._base.truth:
             setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
         self._add(truth.source, scores.source, weights, setup)

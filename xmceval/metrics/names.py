@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.errors import UsageError, describe_type, listed, names_flags
+from xmceval.errors import UsageError, describe_type, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.metric import Metric, format_number
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
@@ -335,8 +335,8 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         or dict.fromkeys(known[match] for match in difflib.get_close_matches(root, known, 3, NEAR))
     )
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
-    raise UsageError(f"unknown metric {name!r}{_hint_at_commas(name) or f'{question} (hint: {lister} all)'}")
+    hint = _hint_at_commas(name) or f"{question} (hint: xmceval metrics lists all)"
+    raise UsageError(f"unknown metric {name!r}{hint}")
 
 
 def _list_averages(word: str) -> Iterable[str]:

@@ -140,16 +140,19 @@ def _as_number(word: Any) -> int | None:
     return int(number) if number.is_integer() and abs(number) < 2**53 else None
 
 
-def find_order(ours: Axis, theirs: Axis) -> Int64 | None:
+def find_order(ours: Axis, theirs: Axis, unnamed: str = "") -> Int64 | None:
     """Return the position in `theirs` of each row or label of `ours`, int64 [n]; None if positions agree.
 
-    `ours` belong to the truth. It is an error if both have names that differ, or if one has numbers that contradict
-    the positions of the other.
+    `ours` were named first, mostly by the truth. It is an error if both have names that differ, if one has numbers that
+    contradict the positions of the other, or if there is an `unnamed` input, whose order all others must share.
     """
     if ours.names is theirs.names or _are_equal(ours.names, theirs.names):
         return None
     if ours.is_named and theirs.is_named:
-        return _join(ours, theirs)
+        order = _join(ours, theirs)
+        if unnamed:
+            raise unnamed_error(ours, theirs, unnamed)
+        return order
     for named, other in ((ours, theirs), (theirs, ours)):
         if named.is_named and named.is_reordered and not named.are_passed:
             raise _order_error(named, other)
@@ -193,23 +196,17 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def first_named(known: Axis | None, other: Axis | None, unnamed: str) -> Axis | None:
-    """Return the rows or labels of the first input that names them; refuse another input with another order.
+def first_named(known: Axis | None, other: Axis | None, unnamed: str = "") -> Axis | None:
+    """Return the rows or labels of the first input that names them, whose order others take.
 
-    `unnamed` is the name of an input without names, whose order all others must share.
+    If there is an `unnamed` input, another order is refused.
     """
     if other is None or not other.is_named:
         return known
     if known is None or not known.is_named:
         return other
-    if find_order(known, other) is not None:
-        raise unnamed_error(known, other, unnamed)
+    find_order(known, other, unnamed)
     return known
-
-
-def first_labels(known: Axis | None, labels: Axis | None) -> Axis | None:
-    """Return the labels whose names define the order: the known ones, or else these if they have names."""
-    return labels if known is None and are_both_named(labels) else known
 
 
 def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:

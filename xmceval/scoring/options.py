@@ -228,6 +228,10 @@ class Options:
                 raise UsageError(f"{argument(name)} must be a name, got {value!r}")
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
+        if self.labels is not None and not isinstance(self.labels, (str, Path)):
+            from xmceval.files.sidecars.values import read_names  # it needs numpy, which help is listed without
+
+            object.__setattr__(self, "labels", read_names(self.labels))
         groups = self.by_group
         is_named = isinstance(groups, (str, Path, Shards, Mapping)) or hasattr(groups, "to_numpy")
         if groups is not None and not is_named:  # those of ids are taken where the ids are known

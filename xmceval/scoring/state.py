@@ -67,7 +67,8 @@ class State:
 
     def emptied(self) -> State:
         """Return a state without rows, with the same configuration."""
-        return State(self.name, self.setup, empty(self.setup), max_weight=self.max_weight)
+        setup = replace(self.setup, labels_by="")
+        return State(self.name, setup, empty(setup), max_weight=self.max_weight)
 
     def check_filter(self) -> None:
         """Refuse pairs of a filter that exceed the rows or labels."""
@@ -97,6 +98,7 @@ class State:
                 warnings=_in_fixed_order(setup.warnings, theirs.warnings),
                 inputs=_in_fixed_order(setup.inputs, theirs.inputs),
                 labels=setup.labels or theirs.labels,
+                labels_by=max(setup.labels_by, theirs.labels_by),
             ),
             totals=self.totals.merge(other.totals),
             n_rows=self.n_rows + other.n_rows,

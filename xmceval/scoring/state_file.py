@@ -76,6 +76,7 @@ HEADER: dict[str, tuple[Any, Callable[[State], Any]]] = {
         ([str], None),
         lambda state: None if (axis := state.setup.labels) is None or axis.names is None else [*map(str, axis.names)],
     ),
+    "labels_by": (str, lambda state: state.setup.labels_by),
     "doubts": ([str], lambda state: split_doubts(state.setup.warnings)[0]),
     "facts": ([str], lambda state: split_doubts(state.setup.warnings)[1]),
 }
@@ -267,6 +268,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
         nouns=OF_QUERIES if header["are_queries"] else OF_LABELS,
         inputs=tuple(header["inputs"]),
         labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
+        labels_by=header["labels_by"],
         warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
     )
     if header["n_labels"] is None:

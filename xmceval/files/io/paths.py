@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, UsageError, argument, describe_type, names_flags
+from xmceval.errors import DataError, UsageError, argument, describe_type
 from xmceval.files.io.addresses import redacted, shown, split_query
 from xmceval.files.io.signatures import COMPRESSED_ENDINGS, DATA_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.shards import Shards, parts_of
@@ -239,6 +239,6 @@ def describe_missing(path: Path) -> str:
         labels, scores = find_pair(path)
         return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
     hint = ""
-    if names_flags() and path.name.isdecimal():
+    if path.name.isdecimal():
         hint = f" (hint: join several cutoffs by commas: {argument('k', '1,3,5')})"
     return f"{path}: no such file{hint}"

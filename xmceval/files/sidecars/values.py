@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, UsageError, argument, counted, describe_type
 from xmceval.files.arrays.npy import ArrayFile, read_array
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, PICKLE, UTF16_BOMS
@@ -18,7 +22,9 @@ from xmceval.files.text.words import Words, text_of
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
-from xmceval.rows.names import Axis
+from xmceval.rows.matrices.frames import is_frame, rows_of
+from xmceval.rows.matrices.storage import as_plain
+from xmceval.rows.names import Axis, find_order
 from xmceval.rows.shards import Shards, parts_of
 
 LARGEST_ID = 2**63 - 2  # one more means that the number of labels is unknown
@@ -37,6 +43,27 @@ class Names:
                 f"{source}: labels {numbers[label]} and {label} have the same name, {name!r}; names must differ"
             )
 
+    @classmethod
+    def of(cls, labels: Any) -> Names:
+        """Take the names from a sequence, label 0 first; whole numbers are names like their text."""
+        is_list = (
+            isinstance(labels, Iterable) and not isinstance(labels, (Mapping, AbstractSet)) and not is_frame(labels)
+        )
+        if not is_list or getattr(labels, "ndim", 1) != 1:
+            raise UsageError(
+                f"labels: expected a path, or the names in the order of the labels, got {describe_type(labels)} (hint: "
+                "pass a list)"
+            )
+        find_order(Axis("y_true", "label"), replace(rows_of(labels, "labels"), noun="label", is_index=True))
+        words = as_plain(labels, "labels").tolist() if isinstance(labels, np.ndarray) else list(labels)
+        names = list[bytes]()
+        for label, word in enumerate(words):
+            text = str(word) if isinstance(word, Integral) and not isinstance(word, bool) else word
+            if not isinstance(text, (str, bytes)) or not text:
+                raise DataError(f"labels[{label}]: expected the name of a label, got {word!r}")
+            names.append(text if isinstance(text, bytes) else text.encode(errors="surrogateescape"))
+        return cls(names, "labels")
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -46,9 +73,19 @@ class Names:
         return {name.decode(errors="surrogateescape"): label for label, name in enumerate(self.words.tolist())}
 
     @cached_property
+    def axis(self) -> Axis:
+        """The labels in the order of the names."""
+        return Axis.of(self.source, "label", list(self.labels))
+
+    @cached_property
     def are_reordered(self) -> bool:
         """Whether the names are the label numbers in another order."""
-        return Axis.of(self.source, "label", list(self.labels)).is_reordered
+        return self.axis.is_reordered
+
+    @cached_property
+    def are_other_numbers(self) -> bool:
+        """Whether the names are whole numbers, but not those of the labels."""
+        return all(map(is_id, self.labels)) and any(int(name) != label for name, label in self.labels.items())
 
     def find(self, words: Sequence[bytes]) -> Int64:
         """Return the label of each word, -1 for words that are not names."""
@@ -59,9 +96,13 @@ class Names:
         return bool((self.find(words) >= 0).all())
 
 
-def read_names(path: str | Path) -> Names:
-    """Read label names: text with one per line, or an npy array of strings."""
-    path = to_path(path)
+def read_names(labels: Any) -> Names:
+    """Take label names from a sequence, or read them: text with one per line, or an npy array of strings."""
+    if isinstance(labels, Names):
+        return labels
+    if not isinstance(labels, (str, Path)):
+        return Names.of(labels)
+    path = to_path(labels)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
         with ArrayFile(path).open() as array:
@@ -80,14 +121,30 @@ def read_names(path: str | Path) -> Names:
         raise DataError(
             f"{path}:{empty[0]}: {counted(len(empty), 'line')} without a name; expected one label name per line"
         )
+    form = _other_form(names)
+    if form:
+        raise DataError(f"{path}: {form}; expected text with one label name per line")
     return Names(names, str(path))
+
+
+def _other_form(lines: Sequence[bytes]) -> str:
+    """Describe a list or mapping in JSON, or a table of numbers and names; empty for names."""
+    if lines and lines[0][:1] in {b"[", b"{"}:
+        try:
+            found = json.loads(b"\n".join(lines))
+        except ValueError:
+            return ""
+        return f"looks like JSON, {'a list' if isinstance(found, list) else 'an object'}"
+    columns = list(zip(*(line.split(b"\t") for line in lines[1:] or lines), strict=False))
+    is_table = all(b"\t" in line for line in lines) and any(all(map(bytes.isdigit, column)) for column in columns)
+    return "looks like a table, whose lines have a tab and a number" if is_table and lines else ""
 
 
 def names_beside_ids(name: str, other: str) -> DataError:
     """Return the error for labels that are text when another input has numbers."""
     return DataError(
         f"{name}: its labels are text, and {other} has them by number or by column (hint: pass "
-        f"{argument('labels', kind='FILE')}, with one name per line)"
+        f"{argument('labels', kind='FILE')}, with the name of each label)"
     )
 
 
@@ -99,9 +156,8 @@ def is_id(word: str) -> bool:
 def unknown_name(name: str, names: Names | None) -> str:
     """Return the message for a name without a label."""
     if names is None:
-        return (
-            f"{name!r} is a name, not a label id (hint: pass {argument('labels', kind='FILE')}, with one name per line)"
-        )
+        option = argument("labels", kind="FILE")
+        return f"{name!r} is a name, not a label id (hint: pass {option}, with the name of each label)"
     return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}"
 
 

@@ -35,14 +35,12 @@ from xmceval.rows.names import (
     Axis,
     are_both_named,
     find_order,
-    first_labels,
     first_named,
-    naming_columns,
     say_how,
     unnamed_error,
 )
 from xmceval.rows.progress import in_turn
-from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.shards import Shards
 from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
 from xmceval.rows.width import Width
@@ -101,15 +99,16 @@ def open_truth(
     n_columns: int | None = None,
     kept: Judgments | None = None,
     labels: Axis | None = None,
+    unnamed: str = "",
     width: Width = UNKNOWN_WIDTH,
 ) -> Opened:
     """Open a truth, or training labels after the truth, `first`; shards are already resolved.
 
     `n_columns` is the number of labels of predictions in memory, `kept` are the queries to keep; `labels` and `width`
-    come from earlier batches.
+    come from earlier batches, of which those called `unnamed` share the order of the labels without naming them.
     """
     if first is not None:
-        names, n_columns, labels = first.names, first.n_columns, first_labels(None, first.labels)
+        names, n_columns, labels = first.names, first.n_columns, first_named(None, first.labels)
 
     def open_part(value: Any, name: str, *, is_shard: bool = False) -> Opened:
         """Open a matrix, file or shard in the order of labels that were named before."""
@@ -119,8 +118,8 @@ def open_truth(
             values, rows, own_labels = _split_names(value, name)
             n_labels = width.or_none or options.n_labels or n_columns
             source = as_truth(values, name, n_labels, has_grades=options.grades)
-            known = _known_labels(labels, names, own_labels, first)
-            return _in_known_order(source, rows, own_labels, known, options)
+            known = known_labels(labels, names, own_labels, first)
+            return _in_known_order(source, rows, own_labels, known, options, unnamed=unnamed)
         by_row, are_ids = None if first is None else first.by_row, bool(options.sources)
         request = Request(
             "truth",
@@ -145,7 +144,8 @@ def open_truth(
         parts = list[Opened]()
         for number, part in enumerate(in_turn(value.name, value.parts)):
             parts.append(open_part(part, f"{name}[{number}]", is_shard=True))
-            labels = first_labels(labels, parts[-1].labels)
+            labels = first_named(labels, parts[-1].labels)
+            unnamed = unnamed if names is not None or are_both_named(parts[-1].labels) else parts[-1].name
         opened = _join_shards(value, parts, are_scores=False)
     else:
         opened = open_part(value, name)
@@ -159,12 +159,13 @@ def open_scores(
     width: Width,
     *,
     labels: Axis | None = None,
+    unnamed: str = "",
 ) -> Opened:
     """Open predictions with resolved shards, in the order of the rows and labels of the truth.
 
-    `labels` are the labels that another input has named.
+    `labels` are the labels that another input has named; an `unnamed` one shares their order.
     """
-    labels = first_labels(labels, truth.labels)
+    labels = first_named(labels, truth.labels)
 
     def open_part(value: Any, name: str, truth: Opened, n_rows: int | None, *, is_shard: bool = False) -> Opened:
         """Open a matrix, file or shard with an expected number of rows."""
@@ -198,8 +199,8 @@ def open_scores(
         n_labels = len(own_labels.listed) if own_labels.is_named else width.or_none
         source = as_scores(values, name, n_labels)
         own_labels = Axis(name, "label") if source.n_labels is None else own_labels  # columns are ranks
-        known = _known_labels(labels, truth.names, own_labels, truth)
-        return _in_known_order(source, rows, own_labels, known, options, truth)
+        known = known_labels(labels, truth.names, own_labels, truth)
+        return _in_known_order(source, rows, own_labels, known, options, truth, unnamed=unnamed)
 
     value = _join_tables(value, "y_score", truth)
     if isinstance(value, Shards):
@@ -212,7 +213,7 @@ def open_scores(
                 partner = replace(truth.parts[number], names=truth.names)
                 n_rows = partner.source.n_rows
             parts.append(open_part(part, f"y_score[{number}]", partner, n_rows, is_shard=True))
-            labels = first_labels(labels, parts[-1].labels)
+            labels = first_named(labels, parts[-1].labels)
         opened = _join_shards(value, parts, are_scores=True)
         if not is_paired:
             opened = _check_row_order(truth, opened)
@@ -275,14 +276,16 @@ def _in_known_order(
     known: Axis | None,
     options: Options,
     truth: Opened | None = None,
+    *,
+    unnamed: str = "",
 ) -> Opened:
     """Return a matrix in the order of the rows and labels that were named before."""
-    order = None if known is None else find_order(known, labels)
-    if truth is not None and known is not None and truth.labels is not None:
-        if order is not None and truth.labels.is_numbered:
-            raise unnamed_error(known, labels, truth.name)
-        if truth.reordered is not None and labels.is_numbered:
-            raise unnamed_error(known, truth.reordered, labels.source)
+    if truth is not None and not truth.names_labels:
+        unnamed = truth.name
+    order = None if known is None else find_order(known, labels, unnamed)
+    moved = None if truth is None or truth.names is not None else truth.reordered
+    if moved is not None and known is not None and not labels.is_named:
+        raise unnamed_error(known, moved, labels.source)
     opened = Opened(
         source if order is None else source.ordered(None, order),
         facts=(source.reading if labels.names is None else source.reading.replace("dense array", "data frame"),),
@@ -320,31 +323,44 @@ def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) ->
     )
 
 
-def _known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Opened | None) -> Axis | None:
-    """Return the labels named by an input or a list of names, or else those of the truth, without names."""
-    if labels is not None:
+def known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Opened | None) -> Axis | None:
+    """Return the labels in the order of ``labels=``, or else as another input names them, or those of the truth."""
+    if names is not None:
+        return None if own.is_numbered else names.axis
+    if labels is not None or truth is None:
         return labels
-    if names is not None and not own.is_numbered:
-        return Axis.of(names.source, "label", list(names.labels))
-    return None if truth is None else truth.labels
+    return truth.labels or Axis(truth.name, "label")
 
 
 def check_numbers(first: Opened | None, other: Opened) -> None:
-    """Refuse label names together with label numbers if the list of names permutes the numbers."""
+    """Refuse labels by number together with others if the names in ``labels=`` are whole numbers in another order."""
     names = None if first is None else first.names
-    if names is None or first is None or first.labels_by == other.labels_by or not names.are_reordered:
+    if names is None or first is None:
         return
-    named, numbered = (first, other) if other.labels_by == "number" else (other, first)
+    kinds = {_labels_are(first), _labels_are(other)}
+    if len(kinds) == 1 or not (names.are_other_numbers if "number" in kinds else names.are_reordered):
+        return
+    is_first = _labels_are(first) == "number" or _labels_are(other) == "name"
+    named, numbered = (other, first) if is_first else (first, other)
     raise AmbiguousError(
-        f"{numbered.name}: has numbers, and the names in {names.source} are numbers in another order: are these names "
-        f"too, as in {named.name}, or do they count the names from 0? (hint: write the labels of both as names, or of "
-        "both as numbers without a list of names)"
+        f"{numbered.name}: has numbers, and the names in {names.source} are other numbers: are these names too, as in "
+        f"{named.name}, or do they count the names from 0? (hint: write the labels of both as names, or of both as "
+        "numbers without a list of names)"
     )
 
 
-def find_width(options: Options, truth: Opened | None) -> Width:
+def _labels_are(opened: Opened) -> str:
+    """Return whether labels are written as a ``"number"`` or a ``"name"``, or are a ``"column"`` of a matrix."""
+    if opened.labels_by != "number":
+        return "name"
+    source = unrepaired(opened.parts[0].source if opened.parts else opened.source)
+    return "column" if isinstance(source, MatrixSource) and source.n_labels is not None else "number"
+
+
+def find_width(options: Options, truth: Opened | None, names: Names | None = None) -> Width:
     """Return the number of labels declared by the truth, the caller and the label names."""
-    n_labels, names = options.n_labels, None if truth is None else truth.names
+    n_labels = options.n_labels
+    names = names if truth is None else truth.names
     if truth is None or truth.source.n_labels is None:
         width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     else:
@@ -387,21 +403,29 @@ def _named_rows(truth: Opened, opened: Opened) -> tuple[Axis, Axis]:
 
     Else a column beside the labels that both have must have the same values, since it may name the rows.
     """
-    if all(naming_columns(each.columns) or are_both_named(each.rows) for each in (truth, opened)):
-        return _rows_in_columns(truth), _rows_in_columns(opened)
+    if truth.names_rows and opened.names_rows:
+        return truth.named_rows, opened.named_rows
     for name in truth.columns.keys() & opened.columns.keys():
         if truth.columns[name]().listed != opened.columns[name]().listed:
             raise DataError(
                 f"{opened.name}: its {name!r} differs from that of {truth.name}, and nothing else names the rows of "
                 "both (hint: name it id to join the rows by it, or leave it out of one)"
             )
+    for named, other in ((truth, opened), (opened, truth)):
+        if named.names_rows and named.named_rows.column is None:  # columns of two names may be of two things
+            refuse_reordered(named.named_rows, other)
     return truth.rows or Axis(truth.name, "row"), opened.rows or Axis(opened.name, "row")
 
 
-def _rows_in_columns(opened: Opened) -> Axis:
-    """Return the rows as a column with a known name names them, or else the index."""
-    naming = naming_columns(opened.columns)
-    return opened.columns[naming[0]]() if naming else opened.rows or Axis(opened.name, "row")
+def refuse_reordered(rows: Axis, other: Opened) -> None:
+    """Refuse an input that does not name its rows, but has a column with the names of `rows` in another order."""
+    for name, read in other.columns.items():
+        listed = read().listed
+        if listed != rows.listed and set(listed) == set(rows.listed):
+            raise DataError(
+                f"{other.name}: its {name!r} has the names of {rows.source} in another order (hint: rename {name!r} to "
+                "id to join the rows by it)"
+            )
 
 
 def _refuse_ids(truth: Opened | None, name: str) -> None:

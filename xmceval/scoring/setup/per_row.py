@@ -26,10 +26,10 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.matrices.frames import is_frame, rows_of
-from xmceval.rows.names import Axis, are_both_named, find_order, first_named, plain, say_how
+from xmceval.rows.names import Axis, find_order, first_named, naming_columns, plain, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.inputs import find_width, open_scores, take_numbers
+from xmceval.scoring.setup.inputs import find_width, open_scores, refuse_reordered, take_numbers
 
 # The smallest weight, relative to the largest, that keeps enough digits in sums, and in counts by label.
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
@@ -52,23 +52,26 @@ def read_per_row(
         if n_rows is not None:
             ids.check_number(n_rows)
         named = replace(Axis.of("row_ids", "row", ids.ids), are_passed=True)
-        if truth.rows is not None and find_order(named, truth.rows) is not None:
+        if truth.names_rows and find_order(named, truth.named_rows) is not None:
             raise DataError(
-                f"{truth.name}: its {truth.rows.holder} has the ids of row_ids in another order (hint: leave out "
-                f"{argument('row_ids')}, or pass {truth.rows.without})"
+                f"{truth.name}: its {truth.named_rows.holder} has the ids of row_ids in another order (hint: leave out "
+                f"{argument('row_ids')}, or pass {truth.named_rows.without})"
             )
+        refuse_reordered(named, truth)
         truth = replace(truth, rows=named, columns={})
     rows, lines, weights, groups = None, list[str](), options.sample_weight, None
-    if judgments is None and not are_both_named(truth.rows):
+    if judgments is None and not truth.names_rows:
         of_groups = rows_of(options.by_group, "by_group")
         rows = first_named(rows_of(weights, "sample_weight"), of_groups, truth.source.name)
+        if rows is not None and rows.is_named:
+            refuse_reordered(rows, truth)
     if weights is not None:
-        weights, line = join_values(weights, "sample_weight", "weight", ids, truth.rows)
+        weights, line = join_values(weights, "sample_weight", "weight", ids, truth.named_rows)
         lines.append(line)
     if options.by_group is not None:
-        joined, line = join_values(options.by_group, "by_group", "group", ids, truth.rows)
+        joined, line = join_values(options.by_group, "by_group", "group", ids, truth.named_rows)
         if isinstance(joined, (str, Path, Shards)):
-            groups, are_by_id = read_row_groups(joined, ids, RowIds.of_rows(truth.rows))
+            groups, are_by_id = read_row_groups(joined, ids, RowIds.of_rows(truth.named_rows))
             line = f"{joined}: a group per row; rows by {'name' if are_by_id else 'position'}"
         else:
             groups = joined if isinstance(joined, RowGroups) else RowGroups.of(joined)
@@ -125,7 +128,7 @@ def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis
 def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
     """Return the values of a table of two columns, one with queries or rows and one with values."""
     roles = find_roles(table.names)
-    keys = roles["query"] or roles["row"]
+    keys = roles["query"] or roles["row"] or naming_columns(table.names)[:1]
     values = [column for column in table.names if column not in keys and plain(column) not in UNUSED]
     if len(keys) != 1 or len(values) != 1:
         names = [name for name in table.names if not name.startswith("__index_level_")]  # unnamed, of pandas

@@ -102,6 +102,8 @@ class Setup:
     nouns: Nouns = OF_LABELS  # what rows and labels are called: queries and documents in formats of the ranking field
     inputs: tuple[str, ...] = ()  # how each input was read
     labels: Axis | None = None  # the label names, if an input has them
+    # "position" if a truth without names shares their order, so that none can be joined; "name" if another was joined
+    labels_by: str = ""
     warnings: tuple[str, ...] = ()  # warnings to read before trusting the numbers
 
     @cached_property

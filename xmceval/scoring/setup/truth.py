@@ -14,7 +14,7 @@ from xmceval.files.io.paths import as_input, identify, name_of, to_path
 from xmceval.files.opened import Opened
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import find_shards
-from xmceval.files.sidecars.values import names_beside_ids, read_names
+from xmceval.files.sidecars.values import Names, names_beside_ids, read_names
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import (
@@ -33,7 +33,7 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
-from xmceval.rows.names import Axis, are_both_named, find_order, first_labels, first_named, say_how
+from xmceval.rows.names import Axis, find_order, first_named, say_how
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
@@ -45,8 +45,10 @@ from xmceval.scoring.setup.inputs import (
     check_numbers,
     count_scored_labels,
     find_width,
+    known_labels,
     open_scores,
     open_truth,
+    refuse_reordered,
     take_numbers,
 )
 from xmceval.scoring.setup.setup import OpenedSystem, Program, Setup
@@ -192,12 +194,16 @@ class OpenedTruth:
             from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
 
             named_pairs = read_named_pairs(options.filter, truth.judgments)
+        named = first_named(first_named(None, truth.labels), setup.labels)
+        if names is not None and not isinstance(options.labels, (str, Path)):
+            named = names.axis
         setup = replace(
             setup,
             groups=groups,
             nouns=nouns,
             inputs=(truth.line, *setup.inputs, *lines),
-            labels=first_labels(first_labels(None, truth.labels), setup.labels),
+            labels=named,
+            labels_by="" if truth.names_labels else "position",
             warnings=(*warnings, *setup.warnings),
         )
         return cls(setup, truth, name, named_pairs, executor, stamps, rows, ids)
@@ -216,10 +222,12 @@ class OpenedTruth:
         for system in systems:
             scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
             check_numbers(truth, scores)
-            is_joined = scores.rows is not None and scores.rows.column is not None
-            if truth.judgments is None and not are_both_named(truth.rows) and not is_joined:
-                rows = first_named(rows, _called(scores.rows, system.name), truth.source.name)
-            labels = first_labels(labels, _called(scores.labels, system.name))
+            if truth.judgments is None and not truth.names_rows:
+                if scores.names_rows:
+                    rows = first_named(rows, _called(scores.named_rows, system.name), truth.source.name)
+                elif rows is not None and rows.is_named:
+                    refuse_reordered(rows, scores)
+            labels = first_named(labels, _called(scores.labels, system.name))
             warnings = setup.warnings
             is_alike = len({truth.value, scores.value} - {None}) < 2  # not another column of the same table
             if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth.source):
@@ -232,7 +240,7 @@ class OpenedTruth:
             of_system = replace(
                 self._setup_of(scores.source),
                 inputs=(*setup.inputs, scores.line),
-                labels=first_labels(setup.labels, scores.labels),
+                labels=first_named(setup.labels, scores.labels),
                 warnings=warnings,
             )
             name, file = system.name or scores.source.name, input_name(system.y_score)
@@ -284,21 +292,24 @@ def find_setup(
     train: Any,
     truth: Opened | None = None,
     *,
+    names: Names | None = None,
     max_weight: float | None = None,
     sample_weight: Any = None,
 ) -> Setup:
-    """Prepare propensities, weights and filters; without a truth if rows come in batches.
+    """Prepare propensities, weights and filters; without a truth if rows come in batches, whose `names` are passed.
 
     The shards of the training labels are resolved. If the truth has queries, so has the filter, whose names are
     looked up after predictions are read.
     """
     source = None if truth is None else truth.source
     has_grades = options.grades or (truth is not None and truth.has_grades)
-    setup = Setup(options=options, program=program, has_grades=has_grades, width=find_width(options, truth))
+    names = names if truth is None else truth.names
+    width = find_width(options, truth, names)
+    setup = Setup(options=options, program=program, has_grades=has_grades, width=width)
     if program.needs_propensities or options.by_frequency is not None:
-        setup = _find_propensities(setup, train, truth)
+        setup = _find_propensities(setup, train, truth, names)
     elif program.needing_labels and options.sources and not setup.width.is_known:
-        setup = replace(setup, width=_find_propensities(setup, train, truth).width)
+        setup = replace(setup, width=_find_propensities(setup, train, truth, names).width)
     if program.needing_training and not setup.propensities.from_training:
         raise UsageError(
             f"{listed(program.needing_training)}: over=train needs training labels "
@@ -332,20 +343,20 @@ def find_setup(
     return replace(setup, program=program, weights=weights, weight_unit=unit, filter=pairs, warnings=warnings)
 
 
-def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
+def _find_propensities(setup: Setup, train: Any, truth: Opened | None, names: Names | None) -> Setup:
     """Add inverse propensities from the source named in the options, or else estimated from the truth."""
     options, width = setup.options, setup.width
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
     if options.inverse_propensities is not None:
-        return _take_propensities(setup, truth, "inverse_propensities", from_values)
+        return _take_propensities(setup, truth, names, "inverse_propensities", from_values)
     if options.counts is not None:
         convert = partial(from_counts, n_train=options.n_train or 0, a=a, b=b)
-        return _take_propensities(setup, truth, "counts", convert)
+        return _take_propensities(setup, truth, names, "counts", convert)
     training, inputs, labels, warnings = truth, tuple[str, ...](), None, list[str]()
     if train is not None or training is None:
-        training = open_truth(train, options, "train", first=truth, width=width)
+        training = open_truth(train, options, "train", first=truth, names=names, width=width)
         check_numbers(truth, training)
-        inputs, labels = (training.line,), training.labels
+        inputs, labels = (training.line,), first_named(None, training.labels)
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
@@ -380,11 +391,13 @@ def _find_propensities(setup: Setup, train: Any, truth: Opened | None) -> Setup:
     )
 
 
-def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert: Callable[..., Propensities]) -> Setup:
+def _take_propensities(
+    setup: Setup, truth: Opened | None, names: Names | None, option: str, convert: Callable[..., Propensities]
+) -> Setup:
     """Add propensities from one number per label; a pandas Series names the labels in its index."""
     passed, order = getattr(setup.options, option), None
-    known = (None if truth is None else truth.labels) or Axis("y_true", "label")
     labels = replace(rows_of(passed, option), noun="label", is_index=True)
+    known = known_labels(None, names, labels, truth) or Axis("y_true", "label")
     if labels.names is not None:
         order = find_order(known, labels)
     numbers, name = take_numbers(passed, option)
@@ -395,7 +408,7 @@ def _take_propensities(setup: Setup, truth: Opened | None, option: str, convert:
         width=setup.width.agree(values.size, name),
         propensities=convert(values, source=name),
         inputs=(line,),
-        labels=labels if order is None else known,
+        labels=first_named(None, labels if order is None else known),
     )
 
 

@@ -1,0 +1,129 @@
+"""The names of labels are a sequence or a file, at every door, and whole numbers among them are never positions."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval import DataError, UsageError
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+
+NAMES = ["red", "blue", "green", "teal"]
+SEQUENCES = {
+    "list": NAMES,
+    "tuple": tuple(NAMES),
+    "array": np.array(NAMES),
+    "objects": np.array(NAMES, dtype=object),
+    "bytes": np.array(NAMES, dtype="S"),
+    "index": pd.Index(NAMES),
+    "series": pd.Series(NAMES),
+    "generator": NAMES,
+}
+TRUTH = pd.DataFrame({"labels": [["red", "blue"], ["green"], ["teal"], []]})
+S = np.array([[0.1, 0.9, 0.2, 0.3], [0.8, 0.1, 0.3, 0.2], [0.1, 0.2, 0.3, 0.9], [1.0, 0.0, 0.0, 0.0]])
+INDICATORS = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
+OPTIONS = {"metrics": "P@1,nDCG@2,macroF1@1"}
+EXPECTED = dict(xmceval.score(INDICATORS, S, **OPTIONS))
+
+
+@pytest.mark.parametrize("form", SEQUENCES)
+def test_a_sequence_of_names_is_read_like_a_file_of_them(form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def take():
+        names = SEQUENCES[form]
+        return (name for name in names) if form == "generator" else names
+
+    assert dict(xmceval.score(TRUTH, S, labels=take(), **OPTIONS)) == EXPECTED
+    assert dict(xmceval.score_all(TRUTH, {"a": S, "b": S}, labels=take(), **OPTIONS)["a"]) == EXPECTED
+    compared = xmceval.compare(TRUTH, {"a": S, "b": S}, labels=take(), **OPTIONS)
+    assert [dict(result) for result in compared.results] == [EXPECTED] * 2
+    evaluator = xmceval.Evaluator(labels=take(), **OPTIONS)
+    columns = [2, 0, 3, 1]
+    evaluator.update(INDICATORS, pd.DataFrame(S[:, columns], columns=[NAMES[column] for column in columns]))
+    assert dict(evaluator.result()) == EXPECTED
+    Path("t.txt").write_text("red blue\ngreen\nteal\n\n")
+    Path("names.txt").write_text("\n".join(NAMES) + "\n")
+    read = xmceval.read("t.txt", kind="truth", labels=take()).toarray()
+    assert read.tolist() == xmceval.read("t.txt", kind="truth", labels="names.txt").toarray().tolist()
+    assert read.tolist() == INDICATORS.tolist()
+    written = io.BytesIO()
+    xmceval.convert("t.txt", written, kind="truth", labels=take())
+    assert written.getvalue() == b"4 4\n0:1 1:1\n2:1\n3:1\n\n"
+    assert xmceval.inspect("t.txt", kind="truth", labels=take()).files[0].n_labels == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"red": 0, "blue": 1}, "expected a path, or the names in the order of the labels, got a dict"),
+        ({"red", "blue"}, "expected a path, or the names in the order of the labels, got a set"),
+        (pd.DataFrame(columns=NAMES), "expected a path, or the names in the order of the labels, got a DataFrame"),
+        (np.array([NAMES]), "expected a path, or the names in the order of the labels, got a ndarray"),
+        (3, "expected a path, or the names in the order of the labels, got an int"),
+        ([*NAMES, None], r"labels\[4\]: expected the name of a label, got None"),
+        ([*NAMES, ""], r"labels\[4\]: expected the name of a label, got ''"),
+        ([*NAMES, "red"], "labels 0 and 4 have the same name, 'red'"),
+        (NAMES[:3], "'teal' is not in labels, which has 3 label names"),
+        (pd.Series(NAMES, [1, 0, 2, 3]), "its index has the numbers of the labels of y_true in another order"),
+    ],
+)
+def test_what_is_no_sequence_of_names_is_refused(labels, message):
+    with pytest.raises((DataError, UsageError), match=message):
+        xmceval.score(TRUTH, S, labels=labels, **OPTIONS)
+
+
+@pytest.mark.parametrize("names", [["3", "0", "1", "2"], [3, 0, 1, 2], [1, 2, 3, 4], [10, 2, 5, 7]])
+def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    numbers = [np.flatnonzero(row).tolist() for row in INDICATORS]
+    words = [[str(names[label]) for label in row] for row in numbers]
+    Path("words.txt").write_text("".join(" ".join(row) + "\n" for row in words))
+    ranked = np.argsort(-S, axis=1).tolist()
+    Path("ids.txt").write_text("".join(" ".join(f"{label}:1" for label in row) + "\n" for row in numbers))
+    tables = [pd.DataFrame({"labels": words}), "words.txt"]
+    for truth in tables:
+        if set(map(int, names)) != {0, 1, 2, 3}:  # else the columns may be meant by their numbers
+            assert dict(xmceval.score(truth, S, labels=names, **OPTIONS)) == EXPECTED
+        assert dict(xmceval.score(truth, pd.DataFrame(S, columns=names), labels=names, **OPTIONS)) == EXPECTED
+    for truth, scores in [*((truth, ranked) for truth in tables), (numbers, S), ("ids.txt", S), (INDICATORS, ranked)]:
+        with pytest.raises(DataError, match="are these names too"):
+            xmceval.score(truth, scores, labels=names, **OPTIONS)
+    evaluator = xmceval.Evaluator(labels=names, **OPTIONS)
+    with pytest.raises(DataError, match="are these names too"):
+        evaluator.update(numbers, S)
+    same = [0, 1, 2, 3]
+    assert dict(xmceval.score(numbers, S, labels=same, **OPTIONS)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('["red", "blue"]', "looks like JSON, a list"),
+        ('{"red": 0,\n "blue": 1}\n', "looks like JSON, an object"),
+        ("0\tred\n1\tblue\n", "looks like a table, whose lines have a tab and a number"),
+        ("id\tname\n1\tred\n2\tblue\n", "looks like a table, whose lines have a tab and a number"),
+        ("red\t0\nblue\t1\n", "looks like a table, whose lines have a tab and a number"),
+    ],
+)
+def test_a_file_of_names_in_another_form_is_refused_by_its_own_name(text, found, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("names").write_text(text)
+    Path("t.txt").write_text("red\n")
+    Path("p.txt").write_text("red blue\n")
+    expected = f"Error: names: {found}; expected text with one label name per line\n"
+    assert run("score", "t.txt", "p.txt", "--labels", "names") == (1, "", expected)
+
+
+@pytest.mark.parametrize("names", [["[1]", "[a, b]"], ["{x", "y"], ["tab\tbed", "bar"], ["0 red", "1 blue"]])
+def test_names_that_look_a_little_like_it_are_read(names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("names").write_text("\n".join(names) + "\n")
+    truth = pd.DataFrame({"labels": [[names[1]]]})
+    assert xmceval.score(truth, np.array([[0.0, 1.0]]), labels="names", metrics="P@1")["P@1"] == 1

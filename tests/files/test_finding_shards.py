@@ -146,7 +146,7 @@ def test_a_file_that_is_listed_twice_is_refused():
 
 
 def test_anything_else_is_itself():
-    touch("a*", "@b", "pair[1]-labels.npy")
+    touch("a", "a*", "b", "@b", "pair[1]-labels.npy")
     ids = [[1, 2], [3]]
     pair = (np.ones((2, 2)), np.ones((2, 2)))
     for value in ("a*", "@b", "pair[1]", "missing.txt", "-", None, pair, ids, pair[0], [], ["a*", 1]):

@@ -23,11 +23,10 @@ def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None 
     names = [f"{system} (published)" if system in benchmark.published else system for system in systems]
     with style():
         keys = [(name, Line2D([], [], **_look(benchmark, i).points)) for i, name in enumerate(names)]
-    height = 0.55 + LINE * len(benchmark.datasets) * (len(systems) + 1)
     caption = "metrics by data set, with 95% intervals"
     text = f"{listed(measures)} by data set, with 95% intervals, for {listed(names)}"
     panels = [partial(_draw_panel, benchmark, measure) for measure in measures]
-    return draw_figure(Plan(panels, [height] * len(measures), keys, caption, text))
+    return draw_figure(Plan(panels, keys, caption, text))
 
 
 def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[Measure]:
@@ -55,7 +54,7 @@ def _look(benchmark: Benchmark, place: int) -> Look:
     return replace(look, face="none") if benchmark.systems[place] in benchmark.published else look
 
 
-def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
+def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> float:
     """Draw one metric: data sets from top to bottom, and in each the systems."""
     step, nouns = len(benchmark.systems) + 1, shared_nouns(benchmark.datasets)
     middles = [row * step + (step - 2) / 2 for row in range(len(benchmark.datasets))]
@@ -78,3 +77,4 @@ def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
     ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
     ax.grid(axis="x")
     ax.set_title(f"{measure.name}{', %' if scale(measure, nouns) == 100 else ''}")
+    return 0.55 + LINE * step * len(middles)

@@ -76,7 +76,6 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     names = [result.name for result in results]
     return Plan(
         panels=[partial(draw, results, cutoffs) for cutoffs in heads.values()],
-        heights=[HEIGHT] * len(heads),
         keys=list_keys(names, lambda look: Line2D([], [], **(look.points if has_points else look.line))),
         caption=f"metrics against the cutoff k{intervals}",
         text=f"{listed(heads)} against the cutoff k{intervals}{',' * has_intervals} for {listed(names)}",
@@ -84,7 +83,7 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     )
 
 
-def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes, *, has_intervals: bool) -> None:
+def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes, *, has_intervals: bool) -> float:
     """Draw one metric of all systems as lines with bands for their intervals."""
     cutoffs = [measure.k or 0 for measure in measures]
     for i, result in enumerate(results):
@@ -97,10 +96,10 @@ def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes
             ax.fill_between(cutoffs, lows, highs, color=look.color, alpha=BAND, linewidth=0)
     if len(cutoffs) <= MOST_TICKS:
         ax.set_xticks(cutoffs)
-    _name_axes(measures[0], results[0].nouns, ax)
+    return _name_axes(measures[0], results[0].nouns, ax)
 
 
-def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> None:
+def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> float:
     """Draw one metric of all systems as points with their intervals, side by side at each cutoff."""
     for i, result in enumerate(results):
         values, lows, highs = draw_values(
@@ -114,14 +113,16 @@ def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axe
     ax.set_xlim(-0.5, len(measures) - 0.5)
     ax.set_xticks(range(len(measures)), [str(measure.k) for measure in measures])
     ax.tick_params(axis="x", length=0)
-    _name_axes(measures[0], results[0].nouns, ax)
+    return _name_axes(measures[0], results[0].nouns, ax)
 
 
-def _name_axes(measure: Measure, nouns: Nouns, ax: Axes) -> None:
+def _name_axes(measure: Measure, nouns: Nouns, ax: Axes) -> float:
+    """Name the axes of a panel against cutoffs, and return its height."""
     ax.set_xlabel("cutoff k")
     ax.set_ylabel(wrap(f"{measure.head}@k{', %' if scale(measure, nouns) == 100 else ''}", LABEL, 8))
     ax.locator_params(axis="y", nbins=6, steps=(1, 2, 5, 10))
     ax.grid(axis="y")
+    return HEIGHT
 
 
 def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
@@ -139,14 +140,13 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     noun = f"group of {rows}" if are_groups else f"bin of {labels}"
     return Plan(
         panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
-        heights=[HEIGHT] * len(measures),
         keys=list_keys(names, lambda look: Patch(**look.bar)),
         caption=f"metrics by {noun}, with 95% intervals",
         text=f"{listed(measures)} by {noun} ({listed(part.name for part in bins)}) for {listed(names)}",
     )
 
 
-def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes) -> None:
+def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes) -> float:
     """Draw one metric of all systems."""
     bins, width, nouns = [part.bin for part in results[0].slices], WIDTH / len(results), results[0].nouns
     for i, result in enumerate(results):
@@ -166,3 +166,4 @@ def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes)
         words = f"share of {measure.name}{describe_unit(measure, nouns)}"
     ax.set_ylabel(wrap(words, LABEL, 8))
     ax.grid(axis="y")
+    return HEIGHT

@@ -15,7 +15,7 @@ from xmceval.comparison.options import BETTER, NONE, UNTESTED, WORSE
 from xmceval.comparison.sheet import describe_level
 from xmceval.errors import argument, listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.pictures.drawing import LINE, NAMES, describe_unit, keep_deepest, scale
+from xmceval.report.pictures.drawing import LINE, NAMES, keep_deepest, name_with_unit, scale
 from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
 from xmceval.report.sheet import MINUS
 
@@ -96,13 +96,15 @@ def _draw_differences(
     measure = differences[0].measure
     nouns = differences[0].nouns
     factor = scale(measure, nouns)
-    unit = describe_unit(measure, nouns)
     if has_pairs:
         names = [_name_pair(difference, baselines) for difference in differences]
-        ax.set_title(wrap(f"{measure.name}{unit}", TITLE, 8), loc="left", fontweight="bold")
+        ax.set_title(
+            wrap(name_with_unit(measure.name, measure, nouns, "points"), TITLE, 8), loc="left", fontweight="bold"
+        )
     else:
         names = [difference.measure.name for difference in differences]
-        ax.set_xlabel(wrap(f"{_name_pair(differences[0], [])}{unit}", TITLE, 8))
+        pair = _name_pair(differences[0], [])
+        ax.set_xlabel(wrap(name_with_unit(pair, measure, nouns, "points"), TITLE, 8))
     labels = [wrap(name, NAMES, 7.5) for name in names]
     rooms = np.array([1 + label.count("\n") + SPACE for label in labels])  # in lines
     below = np.cumsum(rooms)

@@ -23,7 +23,8 @@ from matplotlib.textpath import text_to_path
 
 from xmceval.files.io.paths import to_path
 
-COLUMN, PAGE = 3.3, 6.9  # inches: the width of a column and of a page of a paper
+COLUMN = 3.3  # inches: the width of a column of a paper
+PAGE = 6.9  # and of its page
 SIZES = {"column": COLUMN, "page": PAGE}
 ON_PAGE = 3.6  # inches: the width of a panel of an HTML page, which a phone shows without shrinking its letters
 KEY = (0.36, 0.14)  # inches: the symbol next to a text of a legend on an HTML page
@@ -32,7 +33,8 @@ BESIDE = 0.55  # inches that the symbol of a legend and the space between column
 DOTS_PER_INCH = 300
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text around
 INK = "#111111"  # text and lines; a page replaces it by the colour of its text
-BAND, GRID = 0.16, 0.25  # opacity
+BAND = 0.16  # opacity
+GRID = 0.25
 
 # Colours of the Okabe-Ito palette with a contrast of at least 3 to white and to black. Markers, dashes and
 # hatches also distinguish systems, for grey print and for more than six systems.
@@ -84,7 +86,8 @@ class Look:
     @classmethod
     def of(cls, number: int) -> Look:
         """Return the look of a system by its number."""
-        color, turn = COLORS[number % len(COLORS)], number // len(COLORS)
+        color = COLORS[number % len(COLORS)]
+        turn = number // len(COLORS)
         return cls(
             color,
             MARKERS[number % len(MARKERS)],

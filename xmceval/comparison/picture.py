@@ -55,8 +55,8 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
     for difference in (comparison.by_key[(measure.name, *pair)] for measure in measures for pair in pairs):
         measure = difference.measure
         panels.setdefault(measure.metric.unit if len(pairs) == 1 else measure.name, []).append(difference)
-        numbers = [each for each in (difference.low, difference.high, difference.difference) if each is not None]
-        ends.setdefault(measure.metric.unit, []).extend(scale(measure, difference.nouns) * each for each in numbers)
+        numbers = [end for end in (difference.low, difference.high, difference.difference) if end is not None]
+        ends.setdefault(measure.metric.unit, []).extend(scale(measure, difference.nouns) * end for end in numbers)
     looks = {difference.mark: _look_of(difference) for lines in panels.values() for difference in lines}
     significant = [mark for mark in (BETTER, WORSE) if mark in looks]
     than = f" than {baselines[0]}" if len(baselines) == 1 else ""

@@ -117,7 +117,7 @@ class Look:
 class Plan:
     """The parts of a picture, before anything is drawn."""
 
-    panels: Sequence[Callable[[Axes], float]]  # each draws, and returns the inches that it needs from top to bottom
+    panels: Sequence[Callable[[Axes], float]]  # functions that draw, and return the height in inches
     keys: Sequence[tuple[str, Artist]]  # texts of the legend and their symbols; may be empty
     caption: str
     text: str  # alternative text
@@ -246,7 +246,7 @@ def wrap(text: str, inches: float, size: float) -> str:
     wrapped = clean
     letters = len(clean)
     while (width := measure(wrapped, size)) > inches:
-        letters = int(letters * inches / width)  # fewer each time
+        letters = int(letters * inches / width)  # fewer than before, so that this ends
         wrapped = "\n".join(textwrap.wrap(clean, letters))
     return wrapped
 

@@ -11,8 +11,8 @@ from support.sample import MODEL_A, SAMPLE, TRUTH
 HEAVY = ["numpy", "numba", "scipy"]
 UNUSED = ["scipy.sparse", "matplotlib", "pandas", "xmceval.page.page", "xmceval.report.forms.html"]
 LIGHT = [
-    *("metrics", "metrics P psp_5", "metrics -o json", "metrics -o json", "datasets", "datasets Bibtex"),
-    *("datasets Bibtex -o md", "datasets Bibtex -o json", "score --help", "--help", "--version"),
+    *("metrics", "metrics P psp_5", "metrics -o json", "datasets", "datasets Bibtex"),
+    *("datasets Bibtex -o json", "score --help", "--help", "--version"),
 ]
 # Runs each command in a copy of a process that has loaded nothing, and writes what it has loaded of some names.
 RUN = """

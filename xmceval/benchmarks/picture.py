@@ -13,21 +13,21 @@ from xmceval.benchmarks.result import Benchmark, shared_nouns
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
-from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, scale
+from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, name_with_unit
 from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 
 
 def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None = None) -> Picture:
     """Draw the values of systems on each data set with their 95% intervals; published ones are hollow."""
-    measures, systems = _choose(benchmark, metrics), benchmark.systems
+    measures = _choose(benchmark, metrics)
+    systems = benchmark.systems
     names = [f"{system} (published)" if system in benchmark.published else system for system in systems]
     with style():
         keys = [(name, Line2D([], [], **_look(benchmark, i).points)) for i, name in enumerate(names)]
-    height = 0.55 + LINE * len(benchmark.datasets) * (len(systems) + 1)
     caption = "metrics by data set, with 95% intervals"
     text = f"{listed(measures)} by data set, with 95% intervals, for {listed(names)}"
     panels = [partial(_draw_panel, benchmark, measure) for measure in measures]
-    return draw_figure(Plan(panels, [height] * len(measures), keys, caption, text))
+    return draw_figure(Plan(panels, keys, caption, text))
 
 
 def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[Measure]:
@@ -55,9 +55,10 @@ def _look(benchmark: Benchmark, place: int) -> Look:
     return replace(look, face="none") if benchmark.systems[place] in benchmark.published else look
 
 
-def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
+def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> float:
     """Draw one metric: data sets from top to bottom, and in each the systems."""
-    step, nouns = len(benchmark.systems) + 1, shared_nouns(benchmark.datasets)
+    step = len(benchmark.systems) + 1
+    nouns = shared_nouns(benchmark.datasets)
     middles = [row * step + (step - 2) / 2 for row in range(len(benchmark.datasets))]
     for row, dataset in enumerate(benchmark.datasets):
         for place, system in enumerate(benchmark.systems):
@@ -65,7 +66,8 @@ def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
             estimates = [figure.estimate for figure in figures if figure.measure == measure]
             if estimates:
                 value, low, high = draw_values(estimates, measure, nouns)[:, 0].tolist()
-                y, look = row * step + place, _look(benchmark, place)
+                y = row * step + place
+                look = _look(benchmark, place)
                 ax.plot([low, high], [y, y], color=look.color, linewidth=1.0)  # draws nothing for NaN
                 ax.plot([value], [y], **look.points)
         if dataset.comparison is None:
@@ -77,4 +79,5 @@ def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> None:
     ax.set_ylim(len(middles) * step - 1, -1)
     ax.locator_params(axis="x", nbins=5, steps=(1, 2, 5, 10))
     ax.grid(axis="x")
-    ax.set_title(f"{measure.name}{', %' if scale(measure, nouns) == 100 else ''}")
+    ax.set_title(name_with_unit(measure.name, measure, nouns))
+    return 0.55 + LINE * step * len(middles)

@@ -67,7 +67,7 @@ def digest_inputs(inputs: Iterable[tuple[str, Path]], threads: int | None) -> tu
 
 
 def draw_definitions(result: Result) -> Markup:
-    """Draw each metric once, for all cutoffs, with its source and how other tools compute it."""
+    """Draw each metric once, for all cutoffs, with its source."""
     groups: dict[str, list[Measure]] = {}
     for figure in result.figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
@@ -81,7 +81,7 @@ def _define(measures: Sequence[Measure], nouns: Nouns) -> tuple[Child, Child]:
     parts: list[Child] = [element("div", first.metric.title), element("div", element("code", formula))]
     if first.k is not None:
         parts.append(element("div", f"Here k = {', '.join(measure.cutoff for measure in measures)}."))
-    parts += [element("div", line, class_="note") for line in (first.metric.note, first.metric.source) if line]
+    parts.append(element("div", first.metric.source, class_="note"))
     return first.head, join(parts)
 
 

@@ -58,7 +58,8 @@ def _draw_cell(cell: Cell, room: int) -> list[Child]:
 def _explain(section: Section, unit: str) -> Markup:
     """Explain the unit of values, the lines below them, and how the best values are marked."""
     cells = [cell for row in section.rows for cell in row.cells.values()]
-    intervals, emphases = [cell.interval for cell in cells], {cell.emphasis for cell in cells}
+    intervals = [cell.interval for cell in cells]
+    emphases = {cell.emphasis for cell in cells}
     words: list[Child] = [
         unit,
         "± is half the 95% interval" if any(text.startswith("±") for text in intervals) else None,

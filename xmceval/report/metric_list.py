@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -64,19 +65,19 @@ def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
 
 def _write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
-    heads = align_columns([HEAD[:2], *((display_name(metric), format_range(metric)) for metric in TABLE.values())])
+    metrics = sort_by_family()
+    heads = align_columns([HEAD[:2], *((display_name(metric), format_range(metric)) for metric in metrics)])
     indent = max(map(len, heads)) + 2
     lines = [heads[0].ljust(indent) + HEAD[2]]
-    starts = dict(zip(TABLE, heads[1:], strict=True))
-    for family in FAMILIES:
+    for family, entries in groupby(zip(metrics, heads[1:], strict=True), lambda entry: entry[0].family):
         lines += ["", *wrap_text(f"{family}: from {INPUTS[family]}", width)]
-        for metric in (metric for metric in TABLE.values() if metric.family == family):
+        for metric, start in entries:
             options = " ".join([*metric.options, *metric.numbers])
             definition = f"{metric.title}: {metric.formula}" + (f" [{options}]" if options else "")
             first, *rest = wrap_text(definition, width - indent)
-            lines.append(starts[metric.name].ljust(indent) + first)
+            lines.append(start.ljust(indent) + first)
             lines.extend(" " * indent + line for line in rest)
-    terms = [*explain_symbols(TABLE.values()), ("more", "xmceval metrics NAME")]
+    terms = [*explain_symbols(metrics), ("more", "xmceval metrics NAME")]
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
@@ -197,14 +198,6 @@ def format_range(metric: Metric) -> str:
     return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
 
 
-def option_words(metric: Metric) -> Iterator[str]:
-    """Yield the options of a metric, each with its choices or its default."""
-    for name, choices in metric.options.items():
-        yield f"{name}={'|'.join(choices)}"
-    for name, number in metric.numbers.items():
-        yield name if name == metric.level else f"{name}={number.default:g}"
-
-
 def _record_metric(metric: Metric) -> dict[str, Any]:
     """Return the record of a metric: options have their choices, or as numbers their default and bounds."""
     options: dict[str, dict[str, Any]] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
@@ -256,14 +249,17 @@ def recorded() -> dict[tuple[str, str, str], tuple[Agreement, ...]]:
 
 def describe_agreement(metric: str) -> Iterator[tuple[str, str]]:
     """Yield the functions of peers that agree with a metric, then those that differ, each with its term."""
-    functions = [lines for (_, name, _), lines in recorded().items() if name == metric]
-    for term, is_agreeing in (("agrees with", True), ("differs from", False)):
-        peers: dict[str, list[tuple[Agreement, ...]]] = {}
-        for lines in functions:
-            if agrees(lines) == is_agreeing:
-                peers.setdefault(f"{lines[0].peer} {lines[0].version}", []).append(lines)
-        for peer, of_peer in peers.items():
-            yield term, f"{peer}: {'; '.join(_describe(of_peer))}"
+    variants: dict[tuple[str, str, str], list[tuple[Agreement, ...]]] = {}
+    for (_, name, function), lines in recorded().items():
+        if name == metric:
+            term = "agrees with" if agrees(lines) else "differs from"
+            peer = f"{lines[0].peer} {lines[0].version}"
+            variants.setdefault((term, peer, function.partition("(")[0]), []).append(lines)
+    texts: dict[tuple[str, str], list[str]] = {}
+    for (term, peer, function), of_function in variants.items():
+        texts.setdefault((term, peer), []).append(_describe(function, of_function))
+    for (term, peer), functions in sorted(texts.items(), key=lambda item: item[0][0]):
+        yield term, f"{peer}: {'; '.join(functions)}"
 
 
 def agrees(lines: tuple[Agreement, ...]) -> bool:
@@ -276,20 +272,16 @@ def exceptions(lines: tuple[Agreement, ...]) -> list[Agreement]:
     return [line for line in lines[1:] if line.verdict not in AGREES]
 
 
-def _describe(functions: list[tuple[Agreement, ...]]) -> Iterator[str]:
-    """Describe functions: their names, the options that they take here, and where they differ."""
-    names: dict[str, list[tuple[Agreement, ...]]] = {}
-    for lines in functions:
-        names.setdefault(lines[0].function.partition("(")[0], []).append(lines)
-    for name, variants in names.items():
-        excepted = list(dict.fromkeys(line.inputs for lines in variants for line in exceptions(lines)))
-        first = variants[0][0]
-        text = f"{name} with {first.option}" if first.option else name
-        if len(variants) > 1:
-            text = f"{name} in {len(variants)} variants"
-        elif not agrees(variants[0]):
-            text, excepted = f"{text}, which {first.reason}", []
-        yield text + (f", except on {listed(excepted)}" if excepted else "")
+def _describe(name: str, variants: Sequence[tuple[Agreement, ...]]) -> str:
+    """Describe the variants of a function: the options that it takes here, and where it differs."""
+    first = variants[0][0]
+    text = f"{name} with {first.option}" if first.option else name
+    if len(variants) > 1:
+        text = f"{name} in {len(variants)} variants"
+    elif first.verdict not in AGREES:
+        return f"{text}, which {first.reason}"
+    excepted = dict.fromkeys(line.inputs for lines in variants for line in exceptions(lines))
+    return text + (f", except on {listed(excepted)}" if excepted else "")
 
 
 class MetricTable(Displayed, Mapping[str, Metric]):

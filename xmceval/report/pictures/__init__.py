@@ -144,7 +144,8 @@ def require_any(kind: str, measures: Sequence[Measure]) -> list[Measure]:
 def require_bins(*, has_bins: bool) -> None:
     """Refuse a picture of bins without any."""
     if not has_bins:
-        need, other = argument("by_frequency", "head,torso,tail"), argument("by_group", kind="FILE")
+        need = argument("by_frequency", "head,torso,tail")
+        other = argument("by_group", kind="FILE")
         raise UsageError(
             "the picture 'bins' needs values of bins of labels or of groups of instances "
             f"(hint: pass {need} or {other})"

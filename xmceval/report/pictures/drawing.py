@@ -57,9 +57,9 @@ def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any
     return scale(measure, nouns) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
 
 
-def describe_unit(measure: Measure, nouns: Nouns) -> str:
-    """Return the unit to append to the name of a metric: points for shares in percent."""
-    return ", points" if scale(measure, nouns) == 100 else ""
+def name_with_unit(name: str, measure: Measure, nouns: Nouns, of_percent: str = "%") -> str:
+    """Return a name with the unit of the values drawn, which shares in percent have."""
+    return f"{name}, {of_percent}" if scale(measure, nouns) == 100 else name
 
 
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
@@ -76,7 +76,6 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     names = [result.name for result in results]
     return Plan(
         panels=[partial(draw, results, cutoffs) for cutoffs in heads.values()],
-        heights=[HEIGHT] * len(heads),
         keys=list_keys(names, lambda look: Line2D([], [], **(look.points if has_points else look.line))),
         caption=f"metrics against the cutoff k{intervals}",
         text=f"{listed(heads)} against the cutoff k{intervals}{',' * has_intervals} for {listed(names)}",
@@ -84,7 +83,7 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     )
 
 
-def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes, *, has_intervals: bool) -> None:
+def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes, *, has_intervals: bool) -> float:
     """Draw one metric of all systems as lines with bands for their intervals."""
     cutoffs = [measure.k or 0 for measure in measures]
     for i, result in enumerate(results):
@@ -97,10 +96,10 @@ def _draw_lines(results: Sequence[Result], measures: Sequence[Measure], ax: Axes
             ax.fill_between(cutoffs, lows, highs, color=look.color, alpha=BAND, linewidth=0)
     if len(cutoffs) <= MOST_TICKS:
         ax.set_xticks(cutoffs)
-    _name_axes(measures[0], results[0].nouns, ax)
+    return _name_axes(measures[0], results[0].nouns, ax)
 
 
-def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> None:
+def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> float:
     """Draw one metric of all systems as points with their intervals, side by side at each cutoff."""
     for i, result in enumerate(results):
         values, lows, highs = draw_values(
@@ -114,14 +113,16 @@ def _draw_points(results: Sequence[Result], measures: Sequence[Measure], ax: Axe
     ax.set_xlim(-0.5, len(measures) - 0.5)
     ax.set_xticks(range(len(measures)), [str(measure.k) for measure in measures])
     ax.tick_params(axis="x", length=0)
-    _name_axes(measures[0], results[0].nouns, ax)
+    return _name_axes(measures[0], results[0].nouns, ax)
 
 
-def _name_axes(measure: Measure, nouns: Nouns, ax: Axes) -> None:
+def _name_axes(measure: Measure, nouns: Nouns, ax: Axes) -> float:
+    """Name the axes of a panel against cutoffs, and return its height."""
     ax.set_xlabel("cutoff k")
-    ax.set_ylabel(wrap(f"{measure.head}@k{', %' if scale(measure, nouns) == 100 else ''}", LABEL, 8))
+    ax.set_ylabel(wrap(name_with_unit(f"{measure.head}@k", measure, nouns), LABEL, 8))
     ax.locator_params(axis="y", nbins=6, steps=(1, 2, 5, 10))
     ax.grid(axis="y")
+    return HEIGHT
 
 
 def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
@@ -131,38 +132,49 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     are_groups = bins[0].noun == "group"
     of_truth = results[0].propensities is not None and results[0].propensities.from_truth
     nouns = results[0].nouns
-    rows, labels = plural(nouns.row), plural(nouns.label)
-    counted_rows = f"{rows} of the truth" if of_truth else f"training {rows}"
-    axis = (
-        f"groups of {rows}, {rows} per group" if are_groups else f"bins of {labels}, {counted_rows} per {nouns.label}"
-    )
-    noun = f"group of {rows}" if are_groups else f"bin of {labels}"
+    rows = plural(nouns.row)
+    if are_groups:
+        noun = f"group of {rows}"
+        axis = f"groups of {rows}, {rows} per group"
+    else:
+        labels = plural(nouns.label)
+        counted_rows = f"{rows} of the truth" if of_truth else f"training {rows}"
+        noun = f"bin of {labels}"
+        axis = f"bins of {labels}, {counted_rows} per {nouns.label}"
     return Plan(
         panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
-        heights=[HEIGHT] * len(measures),
         keys=list_keys(names, lambda look: Patch(**look.bar)),
         caption=f"metrics by {noun}, with 95% intervals",
         text=f"{listed(measures)} by {noun} ({listed(part.name for part in bins)}) for {listed(names)}",
     )
 
 
-def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes) -> None:
+def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes) -> float:
     """Draw one metric of all systems."""
-    bins, width, nouns = [part.bin for part in results[0].slices], WIDTH / len(results), results[0].nouns
+    bins = [part.bin for part in results[0].slices]
+    nouns = results[0].nouns
+    width = WIDTH / len(results)
     for i, result in enumerate(results):
         values, lows, highs = draw_values((part.estimates[measure.name] for part in result.slices), measure, nouns)
         places = np.arange(len(bins)) + (i - (len(results) - 1) / 2) * width
         ax.bar(places, values, 0.9 * width, **Look.of(i).bar)
         ax.errorbar(places, values, [values - lows, highs - values], fmt="none", ecolor=INK, elinewidth=0.8)
-    are_many = len(bins) > MOST_TICKS
-    room = 1.2 if are_many else 2.6 / len(bins)
-    labels = [f"{wrap(part.name, room, 7.5)}{', ' if are_many else chr(10)}{part.extent}" for part in bins]
-    ax.set_xticks(range(len(bins)), labels, rotation=90 if are_many else 0)
+    if len(bins) > MOST_TICKS:
+        labels = [f"{wrap(part.name, 1.2, 7.5)}, {part.extent}" for part in bins]
+        ax.tick_params(axis="x", rotation=90)
+    else:
+        labels = [f"{wrap(part.name, 2.6 / len(bins), 7.5)}\n{part.extent}" for part in bins]
+    ax.set_xticks(range(len(bins)), labels)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(axis)
     kind = next(figure.kind for figure in results[0].slices[0].figures if figure.measure == measure)
-    words = f"{measure.name}{' within the bin' * (kind == 'average')}{', %' if scale(measure, nouns) == 100 else ''}"
+    unit = "%"
+    words = measure.name
     if kind == "share":  # those of all bins add up to the metric
-        words = f"share of {measure.name}{describe_unit(measure, nouns)}"
-    ax.set_ylabel(wrap(words, LABEL, 8))
+        unit = "points"
+        words = f"share of {words}"
+    elif kind == "average":
+        words = f"{words} within the bin"
+    ax.set_ylabel(wrap(name_with_unit(words, measure, nouns, unit), LABEL, 8))
     ax.grid(axis="y")
+    return HEIGHT

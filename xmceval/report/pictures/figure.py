@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -22,16 +23,18 @@ from matplotlib.textpath import text_to_path
 
 from xmceval.files.io.paths import to_path
 
-COLUMN, PAGE = 3.3, 6.9  # inches: the width of a column and of a page of a paper
+COLUMN = 3.3  # inches: the width of a column of a paper
+PAGE = 6.9  # and of its page
 SIZES = {"column": COLUMN, "page": PAGE}
 ON_PAGE = 3.6  # inches: the width of a panel of an HTML page, which a phone shows without shrinking its letters
 KEY = (0.36, 0.14)  # inches: the symbol next to a text of a legend on an HTML page
-LEGEND_LINE, NOTE_LINE, GAP = 0.17, 0.12, 0.07  # inches
+GAP = 0.07  # inches around panels, the legend and the note
 BESIDE = 0.55  # inches that the symbol of a legend and the space between columns take
 DOTS_PER_INCH = 300
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text around
 INK = "#111111"  # text and lines; a page replaces it by the colour of its text
-BAND, GRID = 0.16, 0.25  # opacity
+BAND = 0.16  # opacity
+GRID = 0.25
 
 # Colours of the Okabe-Ito palette with a contrast of at least 3 to white and to black. Markers, dashes and
 # hatches also distinguish systems, for grey print and for more than six systems.
@@ -83,7 +86,8 @@ class Look:
     @classmethod
     def of(cls, number: int) -> Look:
         """Return the look of a system by its number."""
-        color, turn = COLORS[number % len(COLORS)], number // len(COLORS)
+        color = COLORS[number % len(COLORS)]
+        turn = number // len(COLORS)
         return cls(
             color,
             MARKERS[number % len(MARKERS)],
@@ -113,8 +117,7 @@ class Look:
 class Plan:
     """The parts of a picture, before anything is drawn."""
 
-    panels: Sequence[Callable[[Axes], None]]
-    heights: Sequence[float]  # inches of each panel
+    panels: Sequence[Callable[[Axes], float]]  # functions that draw, and return the height in inches
     keys: Sequence[tuple[str, Artist]]  # texts of the legend and their symbols; may be empty
     caption: str
     text: str  # alternative text
@@ -153,21 +156,21 @@ def draw_figure(plan: Plan, size: str | None = None) -> Picture:
     n = len(plan.panels)
     width = SIZES[size or ("column" if n == 1 else "page")]
     n_columns = min(n, 2 if width == PAGE else 1)
-    heights = [max(plan.heights[i : i + n_columns]) for i in range(0, n, n_columns)]
+    starts = range(0, n, n_columns)
     with style():
-        note = wrap(plan.note, width - 4 * GAP, 6.5)
-        n_lines = sum(max(len(text.splitlines()) for text in row) for row in _arrange(plan, width))
-        height = sum(heights) + LEGEND_LINE * n_lines + NOTE_LINE * len(note.splitlines()) + 2 * GAP
-        figure = Picture(figsize=(width, height), layout="constrained")
+        figure = Picture(layout="constrained")
         figure.set_label("; ".join(filter(None, (plan.text, plan.note))))
-        axes = figure.subplots(len(heights), n_columns, squeeze=False, height_ratios=heights).flatten()
-        for panel, ax in zip(plan.panels, axes, strict=False):
-            panel(ax)
-        for ax in axes[n:]:
-            ax.remove()
+        grid = figure.add_gridspec(len(starts), n_columns)
+        needed = [panel(figure.add_subplot(grid[i])) for i, panel in enumerate(plan.panels)]
+        heights = [max(needed[i : i + n_columns]) for i in starts]
+        grid.set_height_ratios(heights)
         add_legend(figure, plan, width, loc="outside upper left")
-        if note:
-            figure.supxlabel(note, x=GAP / width, ha="left", fontsize=6.5)
+        outside = [*figure.legends]
+        if plan.note:
+            note = wrap(plan.note, width - 4 * GAP, 6.5)
+            outside.append(figure.supxlabel(note, x=GAP / width, ha="left", fontsize=6.5))
+        inches = [artist.get_window_extent().height / figure.dpi for artist in outside]
+        figure.set_size_inches(width, sum(heights) + sum(inches) + 2 * GAP)
         _lay_out(figure)
     return figure
 
@@ -182,11 +185,11 @@ def draw_into(ax: Axes, plan: Plan) -> Any:
 
 def draw_panels(plan: Plan, prefix: str) -> Iterator[str]:
     """Draw each panel as an svg element, for an HTML page that arranges them as it has room."""
-    for i, (panel, height) in enumerate(zip(plan.panels, plan.heights, strict=True)):
+    for i, panel in enumerate(plan.panels):
         with style():
-            figure = Picture(figsize=(ON_PAGE, height), layout="constrained")
+            figure = Picture(layout="constrained")
             ax = figure.subplots()
-            panel(ax)
+            figure.set_size_inches(ON_PAGE, panel(ax))
             words = ", ".join(filter(None, (ax.get_title("left"), ax.get_ylabel(), ax.get_xlabel())))
             figure.set_label(words.replace("\n", " "))
             _lay_out(figure)
@@ -218,45 +221,34 @@ def add_legend(parent: Any, plan: Plan, width: float, **place: Any) -> None:
     """Add a legend with the number of columns that fit a width in inches."""
     if not plan.keys:
         return
-    rows = _arrange(plan, width)
-    n, n_columns = len(plan.keys), len(rows[0])
-    # matplotlib fills column after column, and people read line after line
-    order = [i for column in range(n_columns) for i in range(column, n, n_columns)]
-    legend = parent.legend([plan.keys[i][1] for i in order], ["x"] * n, ncols=n_columns, handlelength=2.4, **place)
-    for text, i in zip(legend.get_texts(), order, strict=True):  # matplotlib leaves out texts that begin with _
-        text.set_text(rows[i // n_columns][i % n_columns])
-
-
-def _arrange(plan: Plan, width: float) -> list[list[str]]:
-    """Arrange the texts of the legend in rows that fit; break wide texts into lines."""
     size = RULES["legend.fontsize"]
-    texts = [wrap(text, width - BESIDE, size) for text, _ in plan.keys]
-    widest = max((measure(line, size) for text in texts for line in text.splitlines()), default=width)
-    n_columns = max(1, min(len(texts), int(width / (widest + BESIDE))))
-    return [texts[i : i + n_columns] for i in range(0, len(texts), n_columns)]
+    keys = [(wrap(text, width - BESIDE, size), symbol) for text, symbol in plan.keys]
+    widest = max(measure(text, size) for text, _ in keys)
+    n_columns = max(1, int(width / (widest + BESIDE)))
+    # matplotlib fills column after column, and people read line after line
+    order = [key for column in range(n_columns) for key in keys[column::n_columns]]
+    symbols = [symbol for _, symbol in order]
+    legend = parent.legend(symbols, ["x"] * len(keys), ncols=n_columns, handlelength=2.4, **place)
+    for drawn, (text, _) in zip(legend.get_texts(), order, strict=True):
+        drawn.set_text(text)  # not in the call above: matplotlib leaves out texts that begin with _
 
 
 def measure(text: str, size: float) -> float:
-    """Return the width of a text in inches."""
+    """Return the width of the widest line of a text in inches."""
     font = FontProperties(family=["sans-serif"], size=size)
-    width: float = text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
-    return width / 72
+    widths = (text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in text.split("\n"))
+    return float(max(widths)) / 72
 
 
 def wrap(text: str, inches: float, size: float) -> str:
-    """Break a text into lines of a width in inches: at spaces and after punctuation, else anywhere."""
-    lines = [""]
-    for word in re.findall(r"\S+?[-_/.,]+(?=\S)|\S+\s*|\s+", printable(text)):
-        if measure((lines[-1] + word).rstrip(), size) <= inches:
-            lines[-1] += word
-            continue
-        if lines[-1]:
-            lines.append("")
-        for character in word:
-            if lines[-1] and measure(lines[-1] + character, size) > inches:
-                lines.append("")
-            lines[-1] += character
-    return "\n".join(line.rstrip() for line in lines)
+    """Break a text into lines of a width in inches: at spaces and after hyphens, else anywhere."""
+    clean = printable(text)
+    wrapped = clean
+    letters = len(clean)
+    while (width := measure(wrapped, size)) > inches:
+        letters = int(letters * inches / width)  # fewer than before, so that this ends
+        wrapped = "\n".join(textwrap.wrap(clean, letters))
+    return wrapped
 
 
 def printable(text: str) -> str:

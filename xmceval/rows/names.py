@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from numbers import Real
 from typing import Any, Literal
 
@@ -70,10 +70,12 @@ class Axis:
         """Take the names from an index, columns or any sequence."""
         if type(names).__name__ in {"RangeIndex", "range"} and names.step == 1:
             return cls(source, noun, range(names.start, names.stop), column=column)
-        words = [word if isinstance(word, Hashable) else repr(word) for word in names]
-        words = [math.nan if _is_missing(word) else word for word in words]  # all of them are the same
-        whole = [_as_number(word) for word in words]
-        if None in whole:
+        words = list(names)
+        if not {*map(type, words)} <= {str, int}:
+            words = [word if isinstance(word, Hashable) else repr(word) for word in words]
+            words = [math.nan if _is_missing(word) else word for word in words]  # all of them are the same
+        whole = list(takewhile(lambda number: number is not None, map(_as_number, words)))
+        if len(whole) < len(words):
             return cls(source, noun, words, column=column)
         numbers = np.array(whole, dtype=np.int64)
         are_text = any(isinstance(word, str) for word in words)

@@ -87,7 +87,7 @@ BROKEN = {  # which file is broken, and how
     "truth, a comma before features": ("t.txt", LEGACY.replace("0,2 ", "0,2, "), "t.txt:2: expected label ids separated by single commas..."),
     "truth, labels and scores": ("t.txt", "1 0.5\t2 0.25\n", "t.txt: looks like predictions (text, rows of tab-separated 'label..."),
     "truth, a run": ("t.txt", RUN, "t.txt: is a TREC run, which holds predictions; expected truth..."),
-    "truth, kaggle": ("t.txt", "Id,Predicted\n1,2 0\n2,0 1\n3,\n", "t.txt:1: 'Id,Predicted' is above two columns, of which the second has lists of labels (hint: write the lists of truth and predictions to a file each, in the same order of rows)"),
+    "truth, kaggle": ("t.txt", "Id,Predicted\n1,2 0\n2,0 1\n3,\n", "t.txt:1: found the columns Id, Predicted; expected a column of queries..."),
     "names, one twice": ("n", "a\nb\na\n", "n: labels 0 and 2 have the same name, 'a'; names must differ"),
     "names, empty lines": ("n", "a\n\nb\n\nc\n", "n:2: 2 lines without a name; expected one label name per line"),
     "names, a byte 0": ("n", "a\0b\n", "n: expected text with one label name per line"),

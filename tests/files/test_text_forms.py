@@ -159,10 +159,9 @@ def test_rows_of_labels_and_features_are_not_doubted(truth):
         assert xmceval.read(write("x", truth), kind="truth").nnz
 
 
-def test_a_header_with_an_empty_name_is_no_header_of_other_columns():
-    with pytest.raises(xmceval.DataError) as caught:
+def test_a_header_with_an_empty_name_is_one_of_unknown_columns():
+    with pytest.raises(xmceval.DataError, match="x:1: found the columns query, , score; expected"):
         scored(preds=write("x", "query,,score\n0,1,0.5\n1,2,0.5\n"))
-    assert "the header is" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -176,9 +175,9 @@ def test_rows_for_which_fasttext_predicts_nothing_are_empty(preds):
 @pytest.mark.parametrize("content", ["3,3\n4,4\n3,5\n3,3\n", "3,3\n4,4\n5,2\n2,2\n"], ids=["repeated", "named"])
 def test_true_and_predicted_labels_in_one_file_are_refused(content):
     path = write("both labels.csv", f"y_true,y_pred\n{content}")
-    with pytest.raises(xmceval.DataError, match="'y_true,y_pred' is above two columns, of which the second has lists"):
+    with pytest.raises(xmceval.DataError, match="csv:1: found the columns y_true, y_pred; expected"):
         xmceval.score(path, path, metrics="P", k=1)
-    for name, column in (("truth.txt", 0), ("preds.txt", 1)):  # as the hint says
+    for name, column in (("truth.txt", 0), ("preds.txt", 1)):
         write(name, "".join(f"{line.split(',')[column]}\n" for line in content.splitlines()))
     assert xmceval.score("truth.txt", "preds.txt", metrics="P", k=1)["P@1"] == 0.75
 
@@ -190,7 +189,7 @@ AS_TEXT = {  # a matrix as text, or lists behind numbers, and lists and tables w
         "expected rows of idx:value .*hint: save a matrix with numpy.save",
     ),
     "decimals": ("0.9\t0.1\n0.2\t0.5\n", "expected rows of idx:value .*save a matrix with numpy.save"),
-    "below names": ("id,toxic,obscene\na1,1,0\na2,0,1\n", "looks like a matrix with a column per label"),
+    "below names": ("id,toxic,obscene\na1,1,0\na2,0,1\n", "found the columns id, toxic, obscene; expected"),
     "two columns": (
         "1,0\n0,1\n1,0\n0,1\n",
         "its rows have two numbers each, all 0 or 1: a matrix of two labels, or lists of ids",

@@ -116,7 +116,7 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
     value = values[0] if values else None
     if value is None and are_scores and not are_lists:
-        raise DataError(_explain(table.name, names, are_scores=are_scores))
+        raise unknown_columns(table.name, names, are_scores=are_scores)
     if value is not None and (value in lists) != are_lists:
         raise DataError(
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
@@ -149,7 +149,7 @@ def find_pairs(
             f"(hint: rename {which} to 'labels')"
         )
     if label is None or (not keys and label not in lists):
-        raise DataError(_explain(place, names, are_scores=are_scores))
+        raise unknown_columns(place, names, are_scores=are_scores)
     key = keys[0] if keys else None
     return Columns(key, key in roles["query"], label, are_lists=label in lists), roles
 
@@ -176,11 +176,12 @@ def _without_texts(names: list[str]) -> list[str]:
     return [name for name in ids if plain(name) == "docno"] or ids
 
 
-def _explain(place: str, names: Sequence[str], *, are_scores: bool) -> str:
-    known = ", ".join(names[:12]) or "none"
-    return (
-        f"{place}: found the columns {known}; expected {explain_names(are_scores=are_scores)} "
-        "(hint: rename the columns)"
+def unknown_columns(place: str, names: Sequence[str], *, are_scores: bool) -> DataError:
+    """Return the error for a table without the columns of a long one."""
+    found = ", ".join(names[:12]) or "none"
+    return DataError(
+        f"{place}: found the columns {found}; expected {explain_names(are_scores=are_scores)} (hint: rename the "
+        "columns, or save a matrix with a column per label by numpy.save; see xmceval guide inputs)"
     )
 
 

@@ -6,9 +6,8 @@ Tables with a column per label, lists stored as text, and ranks that contradict 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,19 +23,18 @@ from xmceval.files.io.signatures import TABLES
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.by_row import index_columns, open_by_row, read_numbers, read_values, refuse_repeats
+from xmceval.files.tables.by_row import open_by_row, read_numbers, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
-    INDEX,
     UNUSED,
     Columns,
     are_known,
     describe_systems,
     doubt_systems,
     doubt_unread,
-    explain_names,
     find_columns,
     find_pairs,
     find_roles,
+    unknown_columns,
 )
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.table import (
@@ -50,17 +48,12 @@ from xmceval.files.tables.table import (
     split_fields,
     to_numpy,
 )
-from xmceval.files.text.words import text_of
 from xmceval.rows.block import Int64
-from xmceval.rows.names import naming_columns, plain
+from xmceval.rows.names import plain
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
 
 RANKS_LOOKED_AT = 1 << 15  # lines
-
-COLUMNS_OF_RUNS = (3, 4)  # numbers of columns: query, document, score and maybe rank
-
-_ID_AND_LABELS = re.compile(rb"[^,]+,(?:\d+(?: +\d+)*)?")  # as on Kaggle
 
 
 def open_table(table: Table, request: Request) -> Opened:
@@ -73,10 +66,8 @@ def open_table(table: Table, request: Request) -> Opened:
         raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
     lists = [name for name in names if table.is_list(name)]
     known = find_roles(names, lists)
-    if not lists:
-        _refuse_unnamed(str(table), names, request)
     if not known["document"] and not known["label"]:
-        _refuse_other_shape(table, lists)
+        _refuse_text(table)
     columns = find_columns(table, names, lists, are_scores=request.are_scores)
     if columns.has_queries:
         from xmceval.files.ranking.runs import open_by_query
@@ -216,54 +207,21 @@ def open_csv(head: Head, request: Request) -> Opened | None:
 
 
 def refuse_header(head: Head, request: Request) -> None:
-    """Refuse a first line of unknown names above lines of numbers: it is a header with unknown columns."""
+    """Refuse a first line of unknown names above lines with as many fields, some of which are numbers."""
     number, line = head.first_line
-    below = head.lines[number:MOST_LINES]
-    filled = [row.strip() for row in below if row.strip()]
+    below = [row for row in head.lines[number:MOST_LINES] if row.strip()]
     for names, delimiter in _split_header(line):
-        if not all(names[1:]):
-            continue
         if request.are_names([name.encode() for name in names]):
             return
-        fields = [split_fields(row, delimiter) for row in filled]
-        if {*map(len, fields)} == {len(names)} and any(
-            all(map(_is_number, of_name)) for of_name in zip(*fields, strict=True)
-        ):
-            _refuse_unnamed(f"{head.path}:{number}", names, request)
-        _refuse_wide_text(head.path, number, names, below, delimiter)
-        if any(name[:1].isdigit() for name in names):
+        rows = [split_fields(row, delimiter) for row in below]
+        if {*map(len, rows)} != {len(names)}:
             continue
-        rows = [row.split(delimiter) for row in filled]
-        ends = [(row[0].strip(b' "\r'), row[-1].strip(b' "\r').replace(b".", b"", 1)) for row in rows]
-        are_numbered = {*map(len, rows)} == {len(names)} and all(
-            first.isdigit() or last.isdigit() for first, last in ends
-        )
-        if any(find_roles(names).values()) and are_numbered and "true" not in names[0].lower():
-            raise DataError(
-                f"{head.path}:{number}: the header is {quote(line)}; expected "
-                f"{explain_names(are_scores=request.are_scores)} (hint: rename the columns)"
-            )
-        if len(names) == 2 and filled and all(map(_ID_AND_LABELS.fullmatch, filled)):
-            raise DataError(
-                f"{head.path}:{number}: {quote(line)} is above two columns, of which the second has lists of labels "
-                "(hint: write the lists of truth and predictions to a file each, in the same order of rows)"
-            )
+        columns = zip(names, zip(*rows, strict=True), strict=True)
+        if any(not _is_number(name) and all(map(_is_number, cells)) for name, cells in columns):
+            raise unknown_columns(f"{head.path}:{number}", names, are_scores=request.are_scores)
     words = line.decode(errors="replace").replace("|", " ").split()
     if request.names is None and are_known(words) and len(words) == sum(map(len, find_roles(words).values())):
         raise DataError(f"{head.path}:{number}: expected commas, tabs or semicolons between {quote(line)}")
-
-
-def _refuse_unnamed(place: str, names: Sequence[str], request: Request) -> None:
-    """Refuse predictions for queries in a few columns of unknown names, unless these are documents of the truth."""
-    judgments = request.judgments if request.are_scores else None
-    if judgments is None or len(names) not in COLUMNS_OF_RUNS or are_known(names):
-        return
-    words = judgments.documents.words
-    if words is None or words.find(*text_of([name.encode() for name in names])).max() < 0:
-        raise DataError(
-            f"{place}: found the columns {', '.join(names)}; expected a query, a document and a score per line, as "
-            f"{judgments.name} has queries (hint: rename the columns to query_id, doc_id and score)"
-        )
 
 
 def table_at(path: Path) -> Table | None:
@@ -318,55 +276,19 @@ def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Seque
             )
 
 
-def _refuse_other_shape(table: Table, lists: Collection[str]) -> None:
-    """Refuse a table without a known column of labels: with a column per label, or text instead of lists."""
-    index = index_columns(table)
-    names = [name for name in table.names if name not in lists and name not in index]
-    known, roles = find_roles(names), find_roles(names, names)
-    texts = [
-        name for role, of_role in roles.items() for name in of_role if name not in known[role] and table.is_text(name)
-    ]
+def _refuse_text(table: Table) -> None:
+    """Refuse text in columns of lists, which have plural names."""
+    known = find_roles(table.names)
+    roles = find_roles(table.names, table.names)
+    plural = [name for role, names in roles.items() for name in names if name not in known[role]]
+    texts = [name for name in plural if table.is_text(name)]
     if {*texts} & {*roles["document"], *roles["label"]} and (head := table.head(texts)):
         word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")
         raise DataError(
             f"{table}: {listed(map(repr, texts), 'and')} {'have' if len(texts) > 1 else 'has'} text such as "
             f"{word[:40]!r}; expected lists (hint: split the text, as with .str.split())"
         )
-    if not _are_unknown(names):
-        return
-    if sum(table.has_numbers(name) and not _is_row_name(name) for name in names) > 1:
-        raise _wide_error(table.name, names)
-
-
-def _refuse_wide_text(path: Path, line: int, names: Sequence[str], below: Iterable[bytes], delimiter: bytes) -> None:
-    """Refuse lines with a number per label below a header of names, maybe 0, 1, 2, ... after the first."""
-    rows = [split_fields(row, delimiter) for row in below if row.strip()]
-    if len(names) < 3 or not rows or any(len(row) != len(names) for row in rows) or not _are_unknown(names):
-        return
-    if any(map(_is_number, names)) and list(names[1:]) != list(map(str, range(len(names) - 1))):
-        return
-    columns = zip(names, zip(*rows, strict=True), strict=True)
-    if sum(not _is_row_name(name) and all(map(_is_number, cells)) for name, cells in columns) > 1:
-        raise _wide_error(f"{path}:{line}", names)
-
-
-def _are_unknown(names: Iterable[str]) -> bool:
-    """Return whether no name is known from long tables, except for that of a row."""
-    return not any(columns for role, columns in find_roles(names).items() if role != "row")
-
-
-def _is_row_name(name: str) -> bool:
-    """Return whether a column has the name of an index or of rows."""
-    return plain(name) in INDEX or bool(naming_columns([name]))
 
 
 def _is_number(word: str) -> bool:
     return NUMBER.fullmatch(word.encode()) is not None
-
-
-def _wide_error(place: str, names: Sequence[str]) -> DataError:
-    """Return the error for a table with a column per label."""
-    return DataError(
-        f"{place}: looks like a matrix with a column per label, found the columns {', '.join(names)[:60]} (hint: pass "
-        "a data frame in Python, or save the numbers with numpy.save)"
-    )

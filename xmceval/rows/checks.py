@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.errors import Fault, argument, names_flags
+from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import checks as kernels
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
@@ -85,8 +85,10 @@ def _fault(
         problem = f"the truth value of {names.label} is {float(rows.values[entry]):g}; expected 0 or 1"
     doubt = ""
     if code in {kernels.NEGATIVE, kernels.FRACTION, kernels.TOO_LARGE} and not has_grades:
-        ids = "lines of ids without values" if names_flags() else "lists or sets"
-        doubt = f"hint: pass {argument('grades', True)} if these are grades, {ids} if these are ids; {SWAPPED}"
+        grades = argument("grades", True)
+        doubt = (
+            f"hint: pass {grades} if these are grades, lists or sets of ids without values if these are ids; {SWAPPED}"
+        )
     elif code == kernels.FRACTION:
         are_ratings = rows.values[entry] > 1 and 2 * rows.values[entry] % 1 == 0
         doubt = HALVES if are_ratings else SWAPPED

@@ -116,7 +116,8 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
     value = values[0] if values else None
     if value is None and are_scores and not are_lists:
-        raise DataError(_explain(table.name, names, are_scores=are_scores))
+        hint = "rename the column of scores; for decisions add a column 'score' of 1"
+        raise DataError(_explain(f"{table}: has no scores", names, are_scores=are_scores, hint=hint))
     if value is not None and (value in lists) != are_lists:
         raise DataError(
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
@@ -176,12 +177,9 @@ def _without_texts(names: list[str]) -> list[str]:
     return [name for name in ids if plain(name) == "docno"] or ids
 
 
-def _explain(place: str, names: Sequence[str], *, are_scores: bool) -> str:
+def _explain(place: str, names: Sequence[str], *, are_scores: bool, hint: str = "rename the columns") -> str:
     known = ", ".join(names[:12]) or "none"
-    return (
-        f"{place}: found the columns {known}; expected {explain_names(are_scores=are_scores)} "
-        "(hint: rename the columns)"
-    )
+    return f"{place}: found the columns {known}; expected {explain_names(are_scores=are_scores)} (hint: {hint})"
 
 
 def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> str:

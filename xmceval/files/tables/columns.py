@@ -137,7 +137,7 @@ def find_pairs(
 ) -> tuple[Columns, dict[str, list[str]]]:
     """Find the columns of rows or queries and of labels or documents; also return the names by role."""
     roles = find_roles(names, lists)
-    labels = _without_texts(roles["document"] or roles["label"])
+    labels = without_texts(roles["document"] or roles["label"])
     label = labels[0] if len(labels) == 1 else None
     if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
         roles["query"] = []
@@ -171,7 +171,7 @@ def _some(*roles: str) -> str:
     return ", ".join([name for role in roles for name in NAMES[role][: 8 // len(roles)]])
 
 
-def _without_texts(names: list[str]) -> list[str]:
+def without_texts(names: list[str]) -> list[str]:
     """Return the id columns among several; ``docno`` precedes ``docid``, PyTerrier's internal number."""
     ids = [name for name in names if plain(name) not in TEXTS and plain(name).endswith(("id", "no"))] or names
     return [name for name in ids if plain(name) == "docno"] or ids

@@ -4,7 +4,9 @@
 import contextlib
 import json
 import re
+import tarfile
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -36,6 +38,22 @@ def save_objects(path):
     np.save(path, np.array([[0, 2], [1], [3, 4]], dtype=object), allow_pickle=True)
 
 
+def zipped(*members):
+    return lambda path: save_zip(path, members)
+
+
+def save_zip(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for member in members:
+            archive.writestr(member, "<x/>")
+
+
+def save_tar(path):
+    with tarfile.open(path, "w:gz" if path.endswith(".gz") else "w") as archive:
+        archive.add(write("run.txt", "q1 Q0 d1 1 0.9 me\n" * 9))
+
+
+SAFETENSORS = b'{"logits":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}'
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 
 # Each with the file and what is in it or writes it, what the message says of it, the other file, options, and the hint.
@@ -53,6 +71,12 @@ CASES = {
     "lists in CSV": ("p.csv", 'labels,scores\n"[2, 4, 0]","[0.9, 0.5, 0.25]"\n"[3, 1]","[0.8, 0.7]"\n[4],[0.6]\n', "is a table whose lists became text", TRUTH, {}, "write Parquet"),
     "lists in CSV as truth": ("t.csv", ',text,labels\n0,a,"[0, 2]"\n1,b,[1]\n2,c,"[3, 4]"\n', "is a table whose lists became text", "2 0\n3 1\n4 3\n", {}, "write Parquet"),
     "torch.save": ("p.pt", save_tensor, "was written by torch.save, as a pickle", TRUTH, {}, "save the tensor's .numpy() with numpy.save"),
+    "xlsx": ("p.xlsx", zipped("[Content_Types].xml", "xl/workbook.xml"), "is a spreadsheet", TRUTH, {}, "save it as CSV"),
+    "ods as truth": ("t.ods", zipped("mimetype", "content.xml"), "is a spreadsheet", TRUTH, {}, "save it as CSV"),
+    "tar": ("p.tar", save_tar, "is a tar archive", TRUTH, {}, "extract it and pass the file inside"),
+    "tar in gzip as truth": ("t.tar.gz", save_tar, "is a tar archive", TRUTH, {}, "extract it and pass the file inside"),
+    "lz4": ("p.lz4", b"\x04\x22\x4d\x18d@\x7f" + bytes(range(200)), "is compressed by lz4", TRUTH, {}, "lz4 -d"),
+    "safetensors": ("p.safetensors", len(SAFETENSORS).to_bytes(8, "little") + SAFETENSORS + bytes(8), "is a safetensors file", TRUTH, {}, "save the matrix with numpy.save"),
     "lists in an array of objects": ("t.npy", save_objects, r".* got shape \(3,\) of object", "2\n1\n0\n", {}, "write lists of ids as text, one row per line"),
 }  # fmt: skip
 

@@ -58,6 +58,10 @@ GRADED = {
     "list of lists": lambda: [
         {"query_id": query, "doc_ids": [*row], "rel": [*row.values()]} for query, row in QRELS.items()
     ],
+    "list of records with texts before ids": lambda: [
+        {"query": "what", "query_id": query, "document": "text", "doc_id": document, "rel": grade}
+        for query, document, grade in flat(QRELS)
+    ],
     "JSON": lambda: write("t.json", json.dumps(QRELS)),
     "indented JSON": lambda: write("t.json", json.dumps(QRELS, indent=1)),
     "JSON of pairs": lambda: write("t.json", json.dumps(pairs(QRELS))),
@@ -82,6 +86,13 @@ SCORED = {
     "JSON of pairs": lambda: write("p.json", json.dumps(pairs(RUN))),
     "JSON of records": lambda: write("p.json", json.dumps(records(RUN, "score"), indent=1)),
     "lines of records": lambda: lines("p.json", [ScoredDoc(*row)._asdict() for row in flat(RUN)]),
+    "lines of records with texts before ids": lambda: lines(
+        "p.json",
+        [
+            {"query": "what", "qid": q, "doc": "text", "docno": document, "score": value}
+            for q, document, value in flat(RUN)
+        ],
+    ),
     "lines of results": lambda: lines(
         "p.json",
         [
@@ -175,6 +186,17 @@ def test_lines_of_json_are_refused_as_records_are(case):
     expected = place.sub(lambda found: f"p.json:{int(found[1]) + 1}", message).replace("y_score", "p.json")
     with pytest.raises(DataError, match=expected):
         xmceval.score(QRELS, lines("p.json", rows), metrics="P", k=1)
+
+
+def test_json_of_other_nestings_has_the_hint_how_to_write_it():
+    write("p.json", json.dumps({"q1": {"d1": {"score": 0.9, "rank": 1}}}))
+    with pytest.raises(
+        DataError, match=r"score is not a number but dict \(hint: pass \{query: \{document: score\}\}; sc"
+    ):
+        xmceval.score(QRELS, "p.json", metrics="P", k=1)
+    lines("p.json", [{"query_id": "q1", "passages": ["d1"]}])
+    with pytest.raises(DataError, match=r"or JSON lines of query_id, doc_id and score\)"):
+        xmceval.score(QRELS, "p.json", metrics="P", k=1)
 
 
 def test_numbers_are_names_in_json():

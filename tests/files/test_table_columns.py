@@ -247,6 +247,24 @@ def test_a_wide_table_of_documents_is_no_run_with_unknown_names():
     assert "rename the columns to" not in str(error.value)
 
 
+@pytest.mark.parametrize("in_command", [False, True])
+@pytest.mark.parametrize("names", [("row", "label"), ("query_id", "doc_id"), ("qid", "docno", "note")])
+def test_a_long_table_without_scores_says_what_it_lacks_and_how_to_write_decisions(names, in_command, run):
+    table = pd.DataFrame([[0, 1, 5], [0, 2, 6], [2, 1, 7]]).iloc[:, : len(names)].set_axis(names, axis=1).astype(str)
+    table.to_csv("truth.csv", index=False)
+    table.to_csv("decisions.csv", index=False)
+    if in_command:
+        code, _, message = run("score", "truth.csv", "decisions.csv", "-m", "f1_score")
+        assert code == 1
+    else:
+        with pytest.raises(xmceval.DataError) as error:
+            xmceval.score(table, table, metrics="f1_score")
+        message = str(error.value)
+    assert f": has no scores: found the columns {', '.join(names)}; expected " in message
+    assert "for decisions add a column 'score' of 1" in message
+    assert xmceval.score("truth.csv", table.assign(score=1), metrics="f1_score")["f1_score"] == 1
+
+
 @pytest.mark.parametrize("role", ["truth", "predictions"])
 @pytest.mark.parametrize("others", [{}, {"id": [1, 2]}, {"text": ["x", "y"]}])
 def test_the_hint_at_lists_of_an_unknown_name_holds(role, others):

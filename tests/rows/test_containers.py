@@ -1,5 +1,6 @@
 """Containers in memory: each is read as the plain matrix that it holds, or refused, also if it has two readings."""
 
+import io
 import re
 
 import numpy as np
@@ -422,6 +423,31 @@ def test_three_columns_that_have_no_numbers_are_refused_in_words(wrong, dtype):
     inputs = {"y_true": THREE, "y_score": THREE[::-1]}
     with pytest.raises(DataError, match=f"^{wrong}: (expected numbers, got|has numbers as text)"):
         xmceval.score(**inputs | {wrong: inputs[wrong].astype(dtype)}, metrics="P", k=1)
+
+
+LISTS = [[0, 2], [1]]
+LONG = pd.DataFrame([(0, 0, 1), (0, 2, 1), (1, 1, 1)], columns=["row", "label", "score"])
+OTHER_DRESS = {  # rows or tables that can be read once, or not by name, with the hint and what it makes of them
+    "a generator": (lambda: (row for row in LISTS), "a generator, which is not read (hint: pass list({}))", list),
+    "an iterator": (lambda: iter(LISTS), "a list_iterator, which is not read (hint: pass list({}))", list),
+    "a map": (lambda: map(list, LISTS), "a map, which is not read (hint: pass list({}))", list),
+    "an open file": (lambda: io.StringIO("0"), "a StringIO, which is not read (hint: pass the path of the file)", None),
+    "records": (lambda: LONG.to_records(index=False), "got shape (3,) (hint: pass pandas.DataFrame({}))", pd.DataFrame),
+}
+
+
+@pytest.mark.parametrize("name", ["y_true", "y_score"])
+@pytest.mark.parametrize("case", OTHER_DRESS)
+def test_rows_that_are_not_read_as_they_are_have_a_hint_that_holds(case, name):
+    make, message, follow = OTHER_DRESS[case]
+
+    def value(rows):
+        return xmceval.score(**{"y_true": LISTS, "y_score": LISTS, name: rows}, metrics="P@1", n_labels=4)["P@1"]
+
+    with pytest.raises(xmceval.DataError, match=re.escape(message.format(name))):
+        value(make())
+    if follow is not None:
+        assert value(follow(make())) == 1
 
 
 @pytest.mark.parametrize("make", [list, tuple])

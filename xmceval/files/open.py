@@ -117,7 +117,11 @@ def _open(path: Path, request: Request) -> Opened:
     head = Head.of(path)
     if not head.content:
         raise DataError(f"{path}: the file is empty")
-    open_signed = (opener for signature, opener in SIGNED.items() if head.content.startswith(signature))
+    open_signed = (
+        opener
+        for signature, opener in SIGNED.items()
+        if head.content.startswith(signature, signatures.OFFSETS.get(signature, 0))
+    )
     opened = next(open_signed, _open_text)(head, request)
     return replace(opened, is_copied=stored_at(path) != path)
 
@@ -507,6 +511,13 @@ SIGNED: Mapping[bytes, Callable[[Head, Request], Opened]] = MappingProxyType(
         },
         **dict.fromkeys(
             signatures.UTF16_BOMS, partial(_refuse, "UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8")
+        ),
+        signatures.LZ4: partial(_refuse, "compressed by lz4", "decompress it with lz4 -d"),
+        signatures.TAR: partial(_refuse, "a tar archive", "extract it and pass the file inside"),
+        signatures.SAFETENSORS: partial(
+            _refuse,
+            "a safetensors file",
+            "load it with safetensors.numpy and save the matrix with numpy.save",
         ),
         signatures.LFS: partial(_refuse, "a pointer of Git LFS, not the data", "git lfs pull"),
     }

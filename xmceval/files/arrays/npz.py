@@ -38,6 +38,13 @@ _FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 # Names of the array of labels that goes with scores: as in NAME-labels.npy, and as in pyxclib's dict.
 _LISTS = frozenset({"labels", "indices"})
 
+# Other programs' zip archives: the member that shows it, what they are, and what to do.
+_CONTAINERS = (
+    ("/data.pkl", "was written by torch.save, as a pickle", "save the tensor's .numpy() with numpy.save"),
+    ("xl/workbook.xml", "is a spreadsheet", "save it as CSV"),  # xlsx
+    ("content.xml", "is a spreadsheet", "save it as CSV"),  # ods
+)
+
 
 def open_npz(path: Path, request: Request) -> Opened:
     """Open a matrix from ``scipy.sparse.save_npz``, or predictions from ``numpy.savez(labels=, scores=)``."""
@@ -119,8 +126,9 @@ def _describe_other(names: Sequence[str], arrays: Mapping[str, ArrayFile]) -> st
     """Describe the contents of an archive that is not a matrix."""
     expected = "expected a file of scipy.sparse.save_npz"
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    if any(name.endswith("/data.pkl") for name in names):
-        return f"was written by torch.save, as a pickle; {expected} (hint: save the tensor's .numpy() with numpy.save)"
+    for member, what, hint in _CONTAINERS:
+        if any(name.endswith(member) for name in names):
+            return f"{what}; {expected} (hint: {hint})"
     if list(arrays) == names:
         return f"is a zip archive of {listed(names[:MOST_NAMED])}{more}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= arrays.keys():

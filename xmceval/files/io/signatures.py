@@ -11,7 +11,10 @@ MATLAB = b"MATLAB"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}  # formats by signature
 HDF5 = b"\x89HDF"
 PICKLE = b"\x80"
+LZ4 = b"\x04\x22\x4d\x18"
 LFS = b"version https://git-lfs"
+TAR, SAFETENSORS = b"ustar", b'\0\0\0\0{"'
+OFFSETS = {TAR: 257, SAFETENSORS: 4}  # of signatures that do not begin the file
 PAGES = (b"<!doctype html", b"<html", b"<head", b"<?xml")  # in any case
 
 # Signatures of compressed files. A zstandard file may begin with a skippable frame, as pzstd writes.

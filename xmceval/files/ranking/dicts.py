@@ -22,7 +22,7 @@ from xmceval.errors import DataError, describe_type, listed
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.columns import find_roles
+from xmceval.files.tables.columns import find_roles, without_texts
 from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, to_dict
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Float64, Int64
@@ -113,7 +113,7 @@ def _name_fields(fields: Mapping[str, Any], noun: str) -> tuple[str, list[str]]:
     values = roles["score"] or roles["number"]
     if noun == "grade":  # next to documents, ``label`` is a grade, as in tools of search engines
         values = roles["grade"] or (roles["label"] if roles["document"] else []) or roles["number"] or roles["score"]
-    return (roles["document"] or roles["label"])[0], values[:1]
+    return without_texts(roles["document"] or roles["label"])[0], values[:1]
 
 
 def _by_query(
@@ -129,7 +129,7 @@ def _by_query(
         fields = _fields_of(record)
         if not keys:
             document, of_values = _name_fields(fields, noun)
-            keys = [find_roles(fields, fields)["query"][0], document, *of_values]
+            keys = [without_texts(find_roles(fields, fields)["query"])[0], document, *of_values]
         try:
             query, documents, *values = [fields[key] for key in keys]
         except KeyError as error:
@@ -305,7 +305,8 @@ def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lin
             numbers = np.frombuffer(array("d", values))
         except TypeError:
             i = next(i for i, value in enumerate(values) if not isinstance(value, NUMBERS))
-            hint = " (hint: score_all takes several systems by name)" if isinstance(values[i], Mapping) else ""
+            hints = f" (hint: pass {{query: {{document: {noun}}}}}; score_all takes several systems by name)"
+            hint = hints if isinstance(values[i], Mapping) else ""
             place, kind = _place(name, _query_of(queries, lengths, i), documents[i]), type(values[i]).__name__
             raise DataError(f"{place}: the {noun} is not a number but {kind}{hint}") from None
         except OverflowError:

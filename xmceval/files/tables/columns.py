@@ -116,7 +116,11 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
     value = values[0] if values else None
     if value is None and are_scores and not are_lists:
-        raise unknown_columns(table.name, names, are_scores=are_scores)
+        found = ", ".join(names[:12])
+        raise DataError(
+            f"{table}: has no scores: found the columns {found}; expected one of {_some('score')} (hint: rename the "
+            "column of scores; for decisions add a column 'score' of 1)"
+        )
     if value is not None and (value in lists) != are_lists:
         raise DataError(
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
@@ -136,7 +140,7 @@ def find_pairs(
 ) -> tuple[Columns, dict[str, list[str]]]:
     """Find the columns of rows or queries and of labels or documents; also return the names by role."""
     roles = find_roles(names, lists)
-    labels = _without_texts(roles["document"] or roles["label"])
+    labels = without_texts(roles["document"] or roles["label"])
     label = labels[0] if len(labels) == 1 else None
     if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
         roles["query"] = []
@@ -170,7 +174,7 @@ def _some(*roles: str) -> str:
     return ", ".join([name for role in roles for name in NAMES[role][: 8 // len(roles)]])
 
 
-def _without_texts(names: list[str]) -> list[str]:
+def without_texts(names: list[str]) -> list[str]:
     """Return the id columns among several; ``docno`` precedes ``docid``, PyTerrier's internal number."""
     ids = [name for name in names if plain(name) not in TEXTS and plain(name).endswith(("id", "no"))] or names
     return [name for name in ids if plain(name) == "docno"] or ids

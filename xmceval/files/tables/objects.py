@@ -24,6 +24,8 @@ _HINTS = (  # two attributes of an object that is not a table, and how to make o
     ("to_table", "schema", "{}.to_table()"),
     ("with_format", "column_names", "{}.with_format('arrow')[:]"),
     ("table", "column_names", "the data set's .with_format('arrow')[:]"),
+    ("readline", "__next__", "the path of the file"),
+    ("__iter__", "__next__", "list({})"),
 )
 
 

@@ -82,6 +82,8 @@ def as_values(values: Any, name: str) -> Any:
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
         if taken.shape[2:] == (2,):
             hint = f" (hint: of a label and its score in each pass ({name}[..., 0].astype(int), {name}[..., 1]))"
+        if taken.dtype.names is not None:
+            hint = f" (hint: pass pandas.DataFrame({name}))"
         got = f"shape {taken.shape}" if taken.shape else describe_type(values)
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {got}{hint}")
     if taken.dtype.kind == "U" and (hint := explain_text(taken[:1])):

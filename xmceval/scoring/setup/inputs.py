@@ -246,7 +246,8 @@ def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width
     if judgments is not None and not opened.is_joined:
         raise DataError(
             f"{matrix}: has rows without queries, and {judgments.name} has grades by query and document, "
-            "whose order they cannot follow (hint: pass a TREC run, or a table of query_id, doc_id and score)"
+            "whose order they cannot follow (hint: pass a TREC run, or a table or JSON lines of query_id, doc_id and "
+            "score)"
         )
     n_mentioned = None if judgments is None else judgments.n_mentioned
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:

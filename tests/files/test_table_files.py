@@ -399,7 +399,7 @@ def test_frames_with_a_column_per_label_are_named_as_such():
     for names in (["billing", "refund", "item", "query"], ["query", "item", "doc", "col"]):  # names of long tables
         truth, scores = truth.set_axis(names, axis=1), scores.set_axis(names, axis=1)
         for pair in ((truth.to_numpy(), scores), (truth, scores)):
-            assert "expected a column of queries" in message_of(*pair)
+            assert f"found the columns {', '.join(names)}; expected" in message_of(*pair)
     assert score(truth.to_numpy(), scores.to_numpy(), metrics="P", k=1) == expected
 
 

@@ -5,6 +5,7 @@ import re
 from collections import namedtuple
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import xmceval
@@ -160,6 +161,22 @@ REFUSED = {
         [{"query_id": "q1", "doc_id": "d1", "score": 1.0}, {"query_id": "q1", "doc_id": "d2"}],
         r"y_score\[1\]: lacks 'score', which the first record has",
     ),
+    "a field that the first record lacks": (
+        [{"query_id": "q1", "docs": ["d1"]}, {"query_id": "q2", "docs": ["d1", "d2"], "scores": [1.0, 2.0]}],
+        r"y_score\[1\]: has 'scores', which the first record lacks",
+    ),
+    "a document that is no name": (
+        [{"query_id": "q1", "doc_id": {"name": "d1"}, "score": 1.0}],
+        r"y_score\[0\]: expected names of a query and of documents, found \{'query_id': 'q1', 'doc_id': \{",
+    ),
+    "a query that is no name": (
+        [{"query_id": "q1", "doc_id": "d1", "score": 1.0}, {"query_id": ["q2"], "doc_id": "d1", "score": 1.0}],
+        r"y_score\[1\]: expected names of a query and of documents, found \{'query_id': \['q2'\]",
+    ),
+    "a document of a list that is no name": (
+        {"q1": [{"doc_id": ["d1"], "score": 1.0}]},
+        r"query 'q1': expected the name of a document, found \['d1'\]",
+    ),
     "a query twice": (
         2 * [{"query_id": "q1", "docs": ["d1"]}],
         r"y_score\[1\]: the query 'q1' appears twice",
@@ -169,6 +186,12 @@ REFUSED = {
         r"y_score\[0\]: expected lists of equal length in 'docs' and 'scores'",
     ),
 }
+
+
+def test_a_record_may_hold_arrays_as_those_of_data_frames_do():
+    rows = [{"query_id": "q1", "docs": np.array(["d1", "d2"]), "scores": np.array([1.0, 2.0])}]
+    expected = xmceval.score(QRELS, {"q1": {"d1": 1.0, "d2": 2.0}}, metrics="P", k=1)
+    assert dict(xmceval.score(QRELS, rows, metrics="P", k=1)) == dict(expected)
 
 
 @pytest.mark.parametrize("case", REFUSED)

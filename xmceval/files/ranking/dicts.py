@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from numbers import Integral, Real
@@ -134,15 +134,20 @@ def _by_query(
             query, documents, *values = [fields[key] for key in keys]
         except KeyError as error:
             raise DataError(f"{place(number)}: lacks {error}, which the first record has") from None
+        if len(keys) == 2 and (others := _name_fields(fields, noun)[1]):
+            raise DataError(f"{place(number)}: has {others[0]!r}, which the first record lacks")
         query = _as_name(query) if are_json else query
+        documents, *values = (cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in (documents, *values))
+        if not (isinstance(query, Hashable) and isinstance(documents, (Hashable, list, tuple))):
+            raise DataError(f"{place(number)}: expected names of a query and of documents, found {ascii(record)[:60]}")
         if not isinstance(documents, (list, tuple)):
             if noun == "score" and not values:
                 raise DataError(f"{place(number)}: has no score (hint: name it score)")
             of_query = table.setdefault(query, {})
-            document = _as_name(documents) if are_json else documents
-            if not isinstance(of_query, dict) or document in of_query:
-                raise DataError(f"{place(number)}: query {query!r} has document {document!r} twice; expected it once")
-            of_query[document] = values[0] if values else 1
+            name = _as_name(documents) if are_json else documents
+            if not isinstance(of_query, dict) or name in of_query:
+                raise DataError(f"{place(number)}: query {query!r} has document {name!r} twice; expected it once")
+            of_query[name] = values[0] if values else 1
             continue
         if query in table:
             raise DataError(f"{place(number)}: the query {query!r} appears twice")
@@ -208,6 +213,9 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
         pairs = [(document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)]
     if are_json:
         pairs = [(_as_name(document), value) for document, value in pairs]
+    others = [document for document, _ in pairs if not isinstance(document, Hashable)]
+    if others:
+        raise DataError(f"{place}: expected the name of a document, found {ascii(others[0])[:60]}")
     documents = dict(pairs)
     if len(documents) < len(pairs):
         twice = next(document for document, _ in pairs if sum(document == other for other, _ in pairs) > 1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.files import write
 
 import xmceval
 
@@ -65,6 +66,30 @@ def test_first_words_that_count_up_or_agree_are_doubted(lists, tmp_path, run, fo
     code, _, err = run("score", true, scores, "-m", "P", "-k", "1", "--strict", "-q")
     assert code == bool(doubts)
     assert [line for line in expected if line not in err] == []
+
+
+TRIPLES = "are these columns, such as user, item and rating, read as labels? (hint: name the columns)"
+
+
+@pytest.mark.parametrize("form", ["lists", "text"])
+@pytest.mark.parametrize("other", [None, "as good", "of two lengths", "one user more"])
+def test_triples_of_user_item_and_rating_are_doubted(rng, form, other):
+    users = np.repeat(1000 + np.arange(20), 3)
+    rng.shuffle(users)
+    items = rng.permutation(np.arange(100, 200))[:N_ROWS]
+    truth, scores = (np.column_stack([users, ids, rng.integers(1, 6, N_ROWS)]) for ids in (items, np.roll(items, 1)))
+    scores[::2, 1] = truth[::2, 1]
+    truth, scores = truth.tolist(), (truth if other == "as good" else scores).tolist()
+    if other == "of two lengths":
+        truth[5].pop()
+    if other == "one user more":
+        scores[5][0] = 1020
+    pair = (truth, scores)
+    if form == "text":
+        texts = ["".join(f"{' '.join(map(str, row))}\n" for row in rows) for rows in pair]
+        pair = [write(name, text) for name, text in zip("tp", texts, strict=True)]
+    doubts = xmceval.score(*pair, metrics="P", k=1).doubts
+    assert any(TRIPLES in doubt for doubt in doubts) == (other is None)
 
 
 def test_labels_that_only_look_like_numbers_of_rows_or_constants_are_not_doubted(lists, rng):

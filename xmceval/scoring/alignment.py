@@ -238,7 +238,8 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
     """Yield doubts about a label of every row that counts up or is the same, as row numbers and constants do.
 
     In a truth with one label per row, each row may well have its own. A label that is true in every row is one of the
-    best of any model, and a best label that is the same in every row is true in some.
+    best of any model, and a best label that is the same in every row is true in some. In rows of one length, first
+    labels that always hit and never are second, while second ones miss, are a column of ids rather than rankings.
     """
     numbers = "are these row numbers, read as labels?"
     constant = "is it a constant, read as a label?"
@@ -256,6 +257,15 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
                 yield Doubt(f"label {label} is true in {sample}, and the first prediction{place}: {constant}")
     first = int(best[0])
     n_hits = rows.count_hits(best)
+    width = rows.lengths[0]
+    second = rows.best[:, 1]
+    are_even = width > 1 and (rows.lengths == width).all() and (rows.n_scored == width).all()
+    is_key = n_hits == rows.n_rows > rows.count_hits(second) and not np.isin(second, best).any()
+    if are_lists and are_even and is_key:
+        yield Doubt(
+            f"the first prediction{place} is true in {sample}, and never the second in any: are these columns, such as "
+            "user, item and rating, read as labels? (hint: name the columns)"
+        )
     if first < 0 or 2 * n_hits >= rows.n_rows:
         return
     if (best == first + np.arange(rows.n_rows)).all():

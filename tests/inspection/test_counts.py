@@ -73,3 +73,18 @@ def test_faults_are_those_of_score_for_any_number_of_threads(monkeypatch, thread
         xmceval.score(truth, "p.txt", k=1, metrics="P")
     assert list(file.faults) == str(error.value).split("\n")
     assert file.n_rows == np.count_nonzero([row % 20 for row in range(60)])
+
+
+@given(rows_of_entries)
+def test_a_truth_has_no_label_beyond_its_header(rows):
+    lines = [" ".join(f"{label}:1" for label in row) for row in rows]
+    path = write("p.txt", "\n".join([f"{len(rows)} 3", *lines]) + "\n")
+    [file] = xmceval.inspect(path, kind="truth").files
+    assert file.is_sound == all(label < 3 for row in rows for label in row)
+    outside = [fault for fault in file.faults if "outside 0..2 (p.txt has 3 labels" in fault]
+    assert len(outside) == len(file.faults)
+
+
+def test_the_order_of_a_list_is_no_grade():
+    [file] = xmceval.inspect(write("p.txt", "0,2\n1\n3,4\n")).files
+    assert (file.kind, file.warnings) == ("truth", ())

@@ -121,12 +121,14 @@ def inspect_file(
         kind, why = _detect_kind(contents, opened, is_valid=not faults)
     warnings = list(source.warnings)
     if kind == "truth" and not faults:
+        declared = Width(source.n_labels, f"{source.name} has") if source.n_labels is not None else width
+        is_outside = declared.is_known and contents.labels.n_labels > declared.n_labels
         try:
-            if not contents.are_grades:
-                count_labels(source, width=width, threads=threads)  # which refuses the first value that is no grade
+            if is_outside or not contents.are_grades:
+                count_labels(source, width=declared, threads=threads)  # which refuses the first such label or value
         except DataError as error:
             faults += str(error).split("\n")
-        if contents.greatest > 1 and not opened.has_grades:
+        if contents.greatest > 1 and not (opened.has_grades or opened.is_ranked):
             grades = argument("grades", True)
             warnings.append(
                 f"{source.name} has values up to {contents.greatest:g}: score needs {grades} if these are grades"

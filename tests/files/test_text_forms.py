@@ -37,7 +37,7 @@ def test_a_list_whose_words_are_both_names_and_ids_has_a_warning():
     names, preds = write("n", lines(BACKWARDS)), write("y", "2 0\n2\n\n3\n")
     result = scored(write("x", "1 2\n0\n\n3\n"), preds, labels=names)
     assert "x: its words were read as names in n, not as label ids" in result.warnings
-    message = r"^p.txt: has numbers, and the names in n are other numbers: are these names too, as in x,"
+    message = r"^p.txt: has numbers, and the names in n are other numbers: are these names too"
     refused(message, truth="x", labels=names)
 
 

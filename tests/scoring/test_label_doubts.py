@@ -134,3 +134,11 @@ def test_declared_grades_that_all_differ_are_doubted(rng, run, tmp_path, make, i
 def test_declared_grades_that_are_fractions_as_scores_are_refused(rng):
     with pytest.raises(xmceval.DataError, match=r"a fraction; .*are truth and predictions swapped\?"):
         xmceval.score(*rng.random((2, N_ROWS, DEPTH)), metrics="P", k=1, grades=True)
+
+
+def test_items_that_are_found_for_the_rows_of_their_number_are_not_doubted(rng):
+    """Image i belongs to text i, and to others."""
+    truth = [[row, (7 * row + 3) % 40] for row in range(40)]
+    scores = np.eye(40) + rng.random((40, 40))
+    result = xmceval.score(truth, scores, n_labels=40, metrics="P", k=1)
+    assert (result["P@1"], result.doubts) == (1.0, ())

@@ -22,7 +22,9 @@ LARGEST_WHOLE = 2.0**53  # from here on, float64 cannot represent all whole numb
 
 MASKED = -3.38e38  # masked labels may have scores this low: the lowest 32-bit or 64-bit float
 
-BY_NAME = " (hint: labels by name are {row: {name: value}}, or a column of lists in a table, with labels=)"
+BY_NAME = (
+    " (hint: labels by name are {row: {name: value}} in both inputs, or a column of lists in a table, with labels=)"
+)
 
 # Kernels that find true cells, and the types they view cells as, by item size.
 FINDERS: Mapping[int, tuple[Any, Any]] = MappingProxyType(

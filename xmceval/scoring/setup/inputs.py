@@ -327,35 +327,47 @@ def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) ->
 def known_labels(labels: Axis | None, names: Names | None, own: Axis, truth: Opened | None) -> Axis | None:
     """Return the labels in the order of ``labels=``, or else as another input names them, or those of the truth."""
     if names is not None:
-        return None if own.is_numbered else names.axis
+        are_names = own.are_text and names.are_other_numbers  # columns "0" to "4" beside names such as "4" to "0"
+        return None if own.is_numbered and not are_names else names.axis
     if labels is not None or truth is None:
         return labels
     return truth.labels or Axis(truth.name, "label")
 
 
 def check_numbers(first: Opened | None, other: Opened) -> None:
-    """Refuse labels by number together with others if the names in ``labels=`` are whole numbers in another order."""
+    """Refuse labels by number if the names in ``labels=`` are whole numbers in another order: they may be these names.
+
+    Lines of idx:value have column numbers, as matrices have, unless the labels of the other input are names.
+    """
     names = None if first is None else first.names
     if names is None or first is None:
         return
     kinds = {_labels_are(first), _labels_are(other)}
-    if len(kinds) == 1 or not (names.are_other_numbers if "number" in kinds else names.are_reordered):
-        return
-    is_first = _labels_are(first) == "number" or _labels_are(other) == "name"
-    named, numbered = (other, first) if is_first else (first, other)
-    raise AmbiguousError(
-        f"{numbered.name}: has numbers, and the names in {names.source} are other numbers: are these names too, as in "
-        f"{named.name}, or do they count the names from 0? (hint: write the labels of both as names, or of both as "
-        "numbers without a list of names)"
-    )
+    if len(kinds) == 1:
+        is_doubtful = kinds == {"number"} and _in_memory(first) and _in_memory(other) and names.are_other_numbers
+    else:
+        is_doubtful = names.are_other_numbers if "number" in kinds else names.are_reordered
+    if is_doubtful:
+        is_first = _labels_are(first) == "number" or _labels_are(other) == "name"
+        numbered = first if is_first else other
+        raise AmbiguousError(
+            f"{numbered.name}: has numbers, and the names in {names.source} are other numbers: are these names too, or "
+            "do they count the names from 0? (hint: write the labels of both as names, or of both as numbers without "
+            "a list of names)"
+        )
 
 
 def _labels_are(opened: Opened) -> str:
     """Return whether labels are written as a ``"number"`` or a ``"name"``, or are a ``"column"`` of a matrix."""
     if opened.labels_by != "number":
         return "name"
-    source = unrepaired(opened.parts[0].source if opened.parts else opened.source)
-    return "column" if isinstance(source, MatrixSource) and source.n_labels is not None else "number"
+    is_matrix = _in_memory(opened) and opened.source.n_labels is not None
+    return "column" if is_matrix else "number"
+
+
+def _in_memory(opened: Opened) -> bool:
+    """Return whether the rows are those of a matrix, of lists or of a table."""
+    return isinstance(unrepaired(opened.parts[0].source if opened.parts else opened.source), MatrixSource)
 
 
 def find_width(options: Options, truth: Opened | None, names: Names | None = None) -> Width:

@@ -92,9 +92,10 @@ def test_what_was_not_tested_never_passes_and_what_was_not_computed_is_refused()
     why = "macroF1@1: not decided, because new was not tested against old"
     assert (breaches_of(outcomes), undecided_of(outcomes)) == ([], [why])
     with pytest.raises(DataError) as refused:
-        check_worse(comparison, ["P@7:50", "P@1", "R"])
+        check_worse(comparison, ["P@7:50", "P@1", "R", "P@1,3:1"])
     assert str(refused.value).splitlines() == [
-        f"{name}: not decided, because it was not computed; expected any of P@1, macroF1@1" for name in ("P@7", "R")
+        f"{name}: not decided, because it was not computed; expected any of P@1, macroF1@1"
+        for name in ("P@7", "R", "P@1,3")
     ]
 
 

@@ -93,10 +93,16 @@ def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool |
 
 def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:
     """Refuse gates of metrics that are not computed."""
-    missing = dict.fromkeys(gate.metric for gate in gates if not find_measures(gate.metric, measures))
+    missing = dict.fromkeys(gate.metric for gate in gates if not _is_computed(gate.metric, measures))
     if missing:
         why = f"it was not computed; expected any of {listed(measures)}"
         raise DataError(*(NOT_DECIDED.format(metric, why) for metric in missing))
+
+
+def _is_computed(name: str, measures: Sequence[Measure]) -> bool:
+    """Return whether a metric is computed: at each cutoff that its name has, else at any."""
+    found = find_measures(name, measures)
+    return bool(found) and ("@" not in name or len(found) == len(parse(name)))
 
 
 def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT) -> Iterator[GateOutcome]:

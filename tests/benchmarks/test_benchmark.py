@@ -95,7 +95,6 @@ BROKEN = {
         ("truth", "garbage", {*SYSTEMS}),
         ("train", "garbage", {*SYSTEMS}),
         ("truth", "missing", {*SYSTEMS}),
-        ("train", "missing", {*SYSTEMS}),
     ],
 )
 @pytest.mark.parametrize("testing", [{}, {"against": "a"}])

@@ -81,6 +81,23 @@ def test_a_missing_truth_ends_with_exit_code_1_after_all_others_are_printed(fold
     assert run("-q") == (1, "", "Error: " + "\n".join(lines) + "\n")
 
 
+def test_without_a_file_of_training_labels_only_their_metrics_fail(folder, run):
+    text = FILE.replace('"P@1,3"', '"P@1,PSP@1"')
+    (folder / "benchmark.toml").write_text(f'train = "{{dataset}}/train.npz"\n{text}')
+    for name in ("one", "two"):
+        save_npz(f"{name}/train.npz", csr_matrix(np.tile(np.eye(12), (9, 1))))
+    whole = run("-q", "-o", "csv")[1]
+    (folder / "two" / "train.npz").unlink()
+    code, lines, said = run("-q", "-o", "csv")
+    assert (code, said) == (1, "Error: two: train: no file two/train.npz\n")
+    kept = [line for line in whole.splitlines() if not line.startswith("two,") or ",P," in line]
+    values, kept_values = ([line.split(",")[:9] for line in of_run] for of_run in (lines.splitlines(), kept))
+    assert values == kept_values
+    table = run("-q")[1]
+    assert "\nerror: two: train: no file two/train.npz\n" in table
+    assert "PSP@1 needs train, counts or inverse_propensities" in table
+
+
 def test_files_that_are_missing_are_named_below_the_table(folder, run):
     (folder / "benchmark.toml").write_text(FILE + "".join(f'{name} = "{{dataset}}/{name}.npz"\n' for name in "cde"))
     (folder / "one" / "b.npz").unlink()

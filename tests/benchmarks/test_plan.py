@@ -62,7 +62,8 @@ def describe(plan):
         passed = {name: names(getattr(options, name)) for name in SHOWN if getattr(options, name) is not None}
         yield f"{dataset.name}: truth {names(dataset.truth)}, {', '.join(map(str, options.measures))}, {passed}"
         yield from dataset.notes
-        yield from (f"{dataset.name} fails: {line}" for line in dataset.why.splitlines())
+        lines = [*dataset.why.splitlines(), *dataset.lacking.splitlines()]
+        yield from (f"{dataset.name} fails: {line}" for line in lines)
     for system in plan.systems:
         source = names(dict(system.predictions)) if system.published is None else f"published {system.published}"
         yield f"{system.name}: {source}{f', missing {system.missing}' if system.missing else ''}"

@@ -222,6 +222,8 @@ def _run_dataset(
         for system in plan.systems
         if name not in system.predictions and system.name not in published
     }
+    if comparison is not None:
+        why = dataset.lacking
     return DatasetOutcome(name, comparison, published, missing, failed, dataset.notes, why)
 
 

@@ -18,7 +18,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.compile import compile_program
-from xmceval.scoring.options import Options, Spec, specs
+from xmceval.scoring.options import SOURCES, Options, Spec, specs
 from xmceval.scoring.setup.truth import are_runs, has_queries, with_query_metrics
 
 NO_PATH = "no path is given"  # why a system has no predictions for a data set that its paths leave out
@@ -35,6 +35,7 @@ class DatasetPlan:
     columns: tuple[Measure, ...]  # all metrics asked for
     notes: tuple[str, ...] = ()  # the options left out, and the inputs they need
     why: str = ""  # it cannot be scored, since files are missing
+    lacking: str = ""  # the missing file of training labels, without which some metrics cannot be computed
     has_columns: bool = True  # whether the metrics are known; the default ones depend on the truth
 
 
@@ -45,9 +46,9 @@ def read_datasets(config: Config, threads: int | None) -> list[DatasetPlan]:
         return []
     tables = config.table(("datasets",), config.tables["datasets"], "tables such as [datasets.NAME]")
     datasets = [_read_dataset(config, name, table, threads) for name, table in tables.items()]
-    if config.mistakes or all(dataset.why for dataset in datasets):
+    if config.mistakes or all(dataset.why or dataset.lacking for dataset in datasets):
         for dataset in datasets:
-            for line in dataset.why.splitlines():
+            for line in (*dataset.why.splitlines(), *dataset.lacking.splitlines()):
                 config.refuse(("datasets", dataset.name), line)
     return datasets
 
@@ -71,10 +72,14 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
     passed |= table
     inputs = {key: passed[key] for key in ("truth", *specs()) if key in passed}
     missing = list[str]()
+    lacking = dict[str, str]()
     for key in [key for key in inputs if key == "truth" or (specs()[key].is_file and inputs[key] is not None)]:
         try:
             inputs[key] = _find_input(config, keys, key, inputs[key], folder)
         except DataError as error:  # the name of an option stays, since the columns do not depend on its file
+            if key in SOURCES:
+                lacking[key] = f"{key}: {error}"
+                continue
             missing.append(f"{key}: {error}")
             if key == "truth":
                 inputs[key] = None
@@ -92,12 +97,23 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
         if are_queries:
             options = with_query_metrics(options)
     options = replace(options, threads=threads or options.threads)
-    kept, notes = leave_out_lacking(options)
-    if kept is None:
+    without: dict[str, Any] = dict.fromkeys(lacking)
+    kept, notes = leave_out_lacking(replace(options, **without))
+    if kept is None and lacking:
+        missing += lacking.values()
+    elif kept is None:
         config.refuse(keys, f"there is nothing to score: {'; '.join(notes)}")
-    has_columns = options.metrics is not None or are_queries is not None
-    why = "\n".join(missing)
-    return DatasetPlan(name, folder, truth, kept or options, options.measures, notes, why, has_columns)
+    return DatasetPlan(
+        name,
+        folder,
+        truth,
+        kept or options,
+        options.measures,
+        notes,
+        "\n".join(missing),
+        "\n".join(lacking.values()),
+        options.metrics is not None or are_queries is not None,
+    )
 
 
 def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) -> Any:

@@ -53,7 +53,7 @@ class DatasetOutcome:
     missing: Mapping[str, str] = field(default_factory=dict)  # by system, why it has no values
     failed: Mapping[str, str] = field(default_factory=dict)  # by system, why its files could not be scored
     notes: tuple[str, ...] = ()  # such as the columns that it lacks, and why
-    why: str = ""  # the whole data set failed
+    why: str = ""  # the whole data set failed, or, where it was scored, the metrics of training labels
 
     def find_status(self, system: str) -> str:
         """Return the status of a system, one of STATUSES."""
@@ -431,7 +431,7 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
             yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
         for system, why in dataset.failed.items():
             yield f"{FAILED}: {dataset.name}: {system}: {'; '.join(why.splitlines())}"
-        if dataset.notes and not dataset.why:
+        if dataset.notes and dataset.comparison is not None:
             yield f"{dataset.name}: {'; '.join(dataset.notes)}"
     gaps = [
         f"{system}: {why}"

@@ -42,6 +42,7 @@ _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 _FEATURE = re.compile(rb"\d+:")
+_USUAL_HEADER = re.compile(rb"\d+ +\d+")
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
 _TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
@@ -161,6 +162,8 @@ def _open_text(head: Head, request: Request) -> Opened:
         titled = _TITLE.search(content)
         title = f", titled {quote(b' '.join(titled[1].split()))}" if titled else ""
         raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
+    if request.names is None and _has_usual_start(head):
+        return _open_rows(head, request)
     for open_if_evident in READINGS.values():
         opened = open_if_evident(head, request)
         if opened is not None:
@@ -171,6 +174,12 @@ def _open_text(head: Head, request: Request) -> Opened:
 
         refuse_header(head, request)
     return _open_rows(head, request)
+
+
+def _has_usual_start(head: Head) -> bool:
+    """Return whether a row of idx:value is below a header of two whole numbers, which no other format has."""
+    rows = [row.text for row in head.rows[:2]]
+    return len(rows) == 2 and bool(_USUAL_HEADER.fullmatch(rows[0]) and _FEATURE.match(rows[1]))
 
 
 def _open_run(head: Head, request: Request) -> Opened | None:

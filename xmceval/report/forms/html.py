@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from xmceval.report.forms.plain import is_right_to_left
+from xmceval.report.forms.plain import has_right_to_left
 from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Sheet
 
 # Void elements, which have no end tag.
@@ -58,7 +58,7 @@ def name(words: str) -> Markup:
 
 def isolate(words: str, names: Iterable[str]) -> Markup:
     """Escape a sentence, and isolate right-to-left names in it."""
-    reversed_names = {word for word in names if any(map(is_right_to_left, word))}
+    reversed_names = {word for word in names if has_right_to_left(word)}
     isolated = sorted(reversed_names, key=len, reverse=True)
     if not isolated:
         return text(words)

@@ -228,9 +228,9 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown = escaped(text)
-    return f"{ISOLATE}{shown}{END_ISOLATE}" if any(map(is_right_to_left, shown)) else shown
+    return f"{ISOLATE}{shown}{END_ISOLATE}" if has_right_to_left(shown) else shown
 
 
-def is_right_to_left(letter: str) -> bool:
-    """Return whether a letter is written from right to left."""
-    return unicodedata.bidirectional(letter) in {"R", "AL", "AN"}
+def has_right_to_left(text: str) -> bool:
+    """Return whether a text has letters that are written from right to left."""
+    return not {*map(unicodedata.bidirectional, text)}.isdisjoint({"R", "AL", "AN"})

@@ -685,9 +685,7 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
     table = pd.DataFrame(long, columns=["row", "label", "score"])
     table.to_parquet("p.parquet")
     for numbers in ("pairs", y_score, sparse.csr_array(y_score), table, "p.parquet"):
-        with pytest.raises(
-            AmbiguousError, match=r"are these names too, as in t.txt, or do they count the names from 0"
-        ):
+        with pytest.raises(AmbiguousError, match=r"are these names too, or do they count the names from 0"):
             xmceval.score("t.txt", numbers, **options)
     with pytest.raises(AmbiguousError, match="are these names too"):
         xmceval.score("t.txt", "words", **options, filter=np.array([[0, 1]]))

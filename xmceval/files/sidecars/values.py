@@ -131,10 +131,10 @@ def _other_form(lines: Sequence[bytes]) -> str:
     """Describe a list or mapping in JSON, or a table of numbers and names; empty for names."""
     if lines and lines[0][:1] in {b"[", b"{"}:
         try:
-            found = json.loads(b"\n".join(lines))
+            content = json.loads(b"\n".join(lines))
         except ValueError:
             return ""
-        return f"looks like JSON, {'a list' if isinstance(found, list) else 'an object'}"
+        return f"looks like JSON, {'a list' if isinstance(content, list) else 'an object'}"
     if not (lines and all(b"\t" in line for line in lines)):  # the usual case, without splitting millions of names
         return ""
     columns = zip(*(line.split(b"\t") for line in lines[1:] or lines), strict=False)

@@ -116,9 +116,9 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
     value = values[0] if values else None
     if value is None and are_scores and not are_lists:
-        found = ", ".join(names[:12])
+        shown = ", ".join(names[:12])
         raise DataError(
-            f"{table}: has no scores: found the columns {found}; expected one of {_some('score')} (hint: rename the "
+            f"{table}: has no scores: found the columns {shown}; expected one of {_some('score')} (hint: rename the "
             "column of scores; for decisions add a column 'score' of 1)"
         )
     if value is not None and (value in lists) != are_lists:
@@ -146,10 +146,10 @@ def find_pairs(
         roles["query"] = []
     keys = naming_columns([name for name in names if name in {*roles["row"], *roles["query"]}])
     if not labels and lists:
-        found = listed(map(repr, sorted(lists)), "and")
-        which = found if len(lists) == 1 else "the one of labels"
+        shown = listed(map(repr, sorted(lists)), "and")
+        which = shown if len(lists) == 1 else "the one of labels"
         raise DataError(
-            f"{place}: has lists in {found}; expected them in a column named labels or documents "
+            f"{place}: has lists in {shown}; expected them in a column named labels or documents "
             f"(hint: rename {which} to 'labels')"
         )
     if label is None or (not keys and label not in lists):
@@ -182,9 +182,9 @@ def without_texts(names: list[str]) -> list[str]:
 
 def unknown_columns(place: str, names: Sequence[str], *, are_scores: bool) -> DataError:
     """Return the error for a table without the columns of a long one."""
-    found = ", ".join(names[:12]) or "none"
+    shown = ", ".join(names[:12]) or "none"
     return DataError(
-        f"{place}: found the columns {found}; expected {explain_names(are_scores=are_scores)} (hint: rename the "
+        f"{place}: found the columns {shown}; expected {explain_names(are_scores=are_scores)} (hint: rename the "
         "columns, or save a matrix with a column per label by numpy.save; see xmceval guide inputs)"
     )
 

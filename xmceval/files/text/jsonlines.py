@@ -43,8 +43,8 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
         for item in row:
             if not isinstance(item, dict) or "label" not in item or (are_scores and "score" not in item):
                 example = '{"label": 12, "score": 0.9}' if are_scores else '{"label": 12}'
-                found = ascii(item)[:60]
-                raise ValueError(f"expected objects such as {example} in the list, found {found} (hint: {LAYOUT})")
+                shown = ascii(item)[:60]
+                raise ValueError(f"expected objects such as {example} in the list, found {shown} (hint: {LAYOUT})")
             yield _to_label(item["label"], names), _to_number(item.get("score", 1.0), "score")
         return
     labels = row.get("data" if are_scores else "target_ind")

@@ -1,10 +1,12 @@
 """Unlike machines, imitated on one: values differ by 1e-12 without features of its processor or with other BLAS."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
+import numpy as np
 import pytest
 from support.sample import SAMPLE
 
@@ -62,6 +64,7 @@ for folder in folders:
     systems = {name: f"{folder}/napkinxc_{name}.txt.gz" for name in ("br", "plt")}
     show_p(f"{folder}/tst_X_Y.txt.gz", systems, train=f"{folder}/trn_X_Y.txt.gz")
 """
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 REALDATA = os.environ.get("XMCEVAL_REALDATA")
 FOLDERS = [str(SAMPLE), *([f"{REALDATA}/bibtex"] if REALDATA else [])]
 
@@ -90,7 +93,13 @@ def here(tmp_path_factory):
 @pytest.mark.parametrize("machine", MACHINES)
 def test_unlike_machines_agree_their_states_merge_and_a_randomization_has_the_same_digits(here, tmp_path, machine):
     path, printed = here
-    assert run(MACHINES[machine], tmp_path / "there.state") == printed
+    found = run(MACHINES[machine], tmp_path / "there.state")
+    if np.__version__.startswith("1."):  # which without vectors differs in last digits
+        texts, numbers = zip(*((NUMBER.sub("", text), NUMBER.findall(text)) for text in (found, printed)), strict=True)
+        assert texts[0] == texts[1]
+        assert [*map(float, numbers[0])] == pytest.approx([*map(float, numbers[1])], rel=1e-11)
+    else:
+        assert found == printed
     own, other = map(xmceval.Evaluator.load, (path, tmp_path / "there.state"))
     assert dict(own.result()) == pytest.approx(dict(other.result()), rel=1e-12)
     assert own.merge(other).result().counts.n_instances == 80

@@ -102,8 +102,11 @@ def test_recipe_gives_the_recorded_values(heading, files):
         pytest.importorskip(library)  # only ray and pyspark lack where the extra `test` is installed
     names = run(RECIPES[heading][0])
     for expression, value in RECORDED[heading].items():
-        assert eval(expression, names) == pytest.approx(value, rel=1e-9, abs=1e-12), expression
+        assert eval(expression, names) == pytest.approx(value, rel=EXACT, abs=1e-12), expression
 
+
+# The quantiles of t of SciPy 1.11 have eight digits.
+EXACT = 1e-8 if scipy.__version__.startswith("1.11.") else 1e-9
 
 TAKE_MATRICES = [
     heading
@@ -113,6 +116,7 @@ TAKE_MATRICES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of pandas 2.1, where a table has nan
 @pytest.mark.parametrize("heading", TAKE_MATRICES)
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array.toarray], ids=["csr_matrix", "dense"])
 def test_recipe_takes_any_matrix(heading, make, files, monkeypatch):
@@ -120,7 +124,7 @@ def test_recipe_takes_any_matrix(heading, make, files, monkeypatch):
     monkeypatch.setattr(xmceval, "read", lambda path: make(read(path)))
     names = run(RECIPES[heading][0])
     for expression, value in RECORDED[heading].items():
-        assert eval(expression, names) == pytest.approx(value, rel=1e-9, abs=1e-12), expression
+        assert eval(expression, names) == pytest.approx(value, rel=EXACT, abs=1e-12), expression
 
 
 def test_bootstrap_interval_is_that_of_other_draws(files):

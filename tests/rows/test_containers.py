@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import scipy
 import scipy.sparse as sp
-from sklearn.ensemble import RandomForestClassifier
 
 import xmceval
 from xmceval import DataError
@@ -105,7 +104,8 @@ def test_the_hint_at_arrays_of_a_forest_holds(function, constant, n_labels):
     y_true[:, list(constant)] = (
         constant  # a label that is never true, and one that always is, have arrays of one column
     )
-    model = RandomForestClassifier(5, random_state=0).fit(features, y_true)
+    forests = pytest.importorskip("sklearn.ensemble")
+    model = forests.RandomForestClassifier(5, random_state=0).fit(features, y_true)
     y_score = model.predict_proba(features)
     assert {part.shape[1] for part in y_score} <= {1, 2}
     with pytest.raises(DataError) as refused:

@@ -133,7 +133,10 @@ def inspect_file(
             warnings.append(
                 f"{source.name} has values up to {contents.greatest:g}: score needs {grades} if these are grades"
             )
-    per_row, header, largest = Spread.of(contents.lengths), source.n_labels, contents.labels.n_labels - 1
+    lengths = contents.lengths()
+    per_row = Spread.of(lengths)
+    header = source.n_labels
+    largest = contents.labels.n_labels - 1
     longest = per_row.most if per_row else 0
     try:
         _check_n_labels(source, kind, longest, n_labels)
@@ -150,7 +153,7 @@ def inspect_file(
         description=opened.describe_as(kind),
         kind=kind,
         why=why,
-        n_rows=contents.lengths.size,
+        n_rows=contents.labels.n_rows,
         n_labels=largest + 1 if n_declared is None else n_declared,
         is_declared=header is not None,
         n_entries=contents.n_entries,
@@ -158,7 +161,7 @@ def inspect_file(
         largest_label=largest,
         per_row=per_row,
         per_label=per_label,
-        empty_rows=int(np.count_nonzero(contents.lengths == 0)),
+        empty_rows=int(np.count_nonzero(lengths == 0)),
         zeros=contents.n_zeros,
         least=contents.least if np.isfinite(contents.least) else None,
         greatest=contents.greatest if np.isfinite(contents.greatest) else None,
@@ -175,6 +178,7 @@ class Contents:
 
     def __init__(self) -> None:
         self.labels = LabelCounts()
+        self.n_entries = 0
         self.n_zeros = 0
         self.n_ones = 0
         self.least = np.inf
@@ -199,25 +203,25 @@ class Contents:
         lengths = np.diff(rows.indptr)
         values = rows.values[:n_entries]
         finite = values[np.isfinite(values)]
+        n_zeros = int(np.count_nonzero(values == 0))
+        n_ones = int(np.count_nonzero(values == 1))
+        least = float(finite.min(initial=np.inf))
+        greatest = float(finite.max(initial=-np.inf))
+        are_whole = finite.size == n_entries and bool((finite == np.floor(finite)).all())
+        are_grades = are_whole and least >= 0 and greatest <= LARGEST_GRADE
         with self._lock:
             self._lengths.append(lengths)
             self.labels.add(lengths.size, rows.indices[:n_entries])
-            self.n_zeros += int(np.count_nonzero(values == 0))
-            self.n_ones += int(np.count_nonzero(values == 1))
-            self.least = min(self.least, float(finite.min(initial=np.inf)))
-            self.greatest = max(self.greatest, float(finite.max(initial=-np.inf)))
-            are_whole = finite.size == n_entries and bool((finite == np.floor(finite)).all())
-            self.are_grades = self.are_grades and are_whole and self.least >= 0 and self.greatest <= LARGEST_GRADE
+            self.n_entries += n_entries
+            self.n_zeros += n_zeros
+            self.n_ones += n_ones
+            self.least = min(self.least, least)
+            self.greatest = max(self.greatest, greatest)
+            self.are_grades = self.are_grades and are_grades
 
-    @property
     def lengths(self) -> Int64:
-        """The number of entries of each row, in any order."""
+        """Return the number of entries of each row, in any order."""
         return np.concatenate([np.empty(0, dtype=np.int64), *self._lengths])
-
-    @property
-    def n_entries(self) -> int:
-        """The number of stored entries."""
-        return int(self.lengths.sum())
 
 
 def _check_n_labels(source: Source, kind: str, longest: int, n_labels: int | None) -> None:
@@ -243,7 +247,7 @@ def _detect_kind(contents: Contents, opened: Opened, *, is_valid: bool) -> tuple
         return "scores", "a run holds predictions"
     if opened.role == "truth":
         return "truth", "only truth has this layout"
-    if not (is_valid or contents.lengths.size):
+    if not (is_valid or contents.labels.n_rows):
         return "scores", "no row could be read"
     if opened.is_ranked and n_entries:
         return "truth", f"lists can be truth or predictions (hint: pass {argument('kind', 'scores')})"

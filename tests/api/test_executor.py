@@ -30,7 +30,8 @@ from xmceval.files.io import chunks
 from xmceval.files.shards import find_shards
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.truth import OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_ROWS, N_LABELS = 240, 30

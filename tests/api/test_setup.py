@@ -17,8 +17,9 @@ from xmceval.api.score import finish_state, score_opened
 from xmceval.files import shards as shardfiles
 from xmceval.loops import evaluator as batches
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup import inputs, truth as setup
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup import resolve
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.truth import OpenedTruth
 
 ROWS = "3 4\n0:1 2:1\n1:1\n3:1\n"
 SCORES = "3 4\n0:.9 1:.8\n1:.7\n2:.6\n"
@@ -39,7 +40,7 @@ def found(monkeypatch):
         counts.update([value] if isinstance(value, str) else [])
         return shardfiles.find_shards(value, **how)
 
-    for module in (inputs, setup, batches):
+    for module in (resolve, batches):
         monkeypatch.setattr(module, "find_shards", find)
     return counts
 

@@ -25,7 +25,8 @@ from xmceval.files.io.streams import open_bytes
 from xmceval.rows import progress
 from xmceval.rows.progress import in_turn, measure_progress, phase, watch_work
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.truth import OpenedTruth
 
 N_ROWS = 400
 HIDDEN, SHOWN, REMOVED = "\x1b[?25l", "\x1b[?25h", "\r\x1b[K"  # the cursor, twice, and the line

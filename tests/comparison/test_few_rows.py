@@ -15,7 +15,8 @@ from xmceval.comparison.options import Testing
 from xmceval.rows.matrices import source as matrices
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.truth import OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8

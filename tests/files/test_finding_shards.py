@@ -66,7 +66,7 @@ def test_a_pattern_is_its_own_name_or_that_of_the_folder_whose_files_it_stands_f
         Path("here", name).write_text("0:1\n1:1\n0:1\n")
     monkeypatch.chdir("here")
     is_file, shards = pattern in {"t/p-1.txt", "t/[x]"}, find_shards(pattern)
-    assert (shards if is_file else shards.name) == (pattern if is_file else NAMES[pattern])
+    assert (shards if is_file else shards.name) == (Path(pattern) if is_file else NAMES[pattern])
     written = run("score", pattern, pattern, "--train", pattern, "-m", "P@1", "-m", "PSP@1", "-o", "json", "-q")[1]
     document = json.loads(written)
     [system] = document["systems"]
@@ -118,7 +118,7 @@ def test_a_list_keeps_its_order():
 def test_a_pattern_stands_for_the_files_of_a_directory():
     touch("d[1]/b2", "d[1]/b10", "d[1]/.hidden")
     assert names_of("d[[]1]/*") == ["d[1]/b2", "d[1]/b10"]
-    assert find_shards("d[1]") == "d[1]"
+    assert find_shards("d[1]") == Path("d[1]")
     Path("empty").mkdir()
     with pytest.raises(DataError, match=r"^empty/\*: no file matches this pattern$"):
         find_shards("empty/*")
@@ -133,7 +133,7 @@ def test_a_folder_of_tables_stands_for_its_files_and_hidden_files_are_none():
         assert [Path(part).name for part in names_of(value)] == [Path(part).name for part in expected]
     assert names_of("d/_*") == ["d/_SUCCESS"]
     assert names_of("e") == ["e/a.csv.gz"]
-    assert find_shards("f") == "f"  # may hold anything
+    assert find_shards("f") == Path("f")  # may hold anything
 
 
 def test_a_file_that_is_listed_twice_is_refused():
@@ -149,7 +149,9 @@ def test_anything_else_is_itself():
     touch("a", "a*", "b", "@b", "pair[1]-labels.npy")
     ids = [[1, 2], [3]]
     pair = (np.ones((2, 2)), np.ones((2, 2)))
-    for value in ("a*", "@b", "pair[1]", "missing.txt", "-", None, pair, ids, pair[0], [], ["a*", 1]):
+    for value in ("a*", "@b", "pair[1]", "missing.txt", "-"):
+        assert find_shards(value) == Path(value)
+    for value in (None, pair, ids, pair[0], [], ["a*", 1]):
         assert find_shards(value) is value
     with pytest.raises(DataError, match=r"^x-\*: no file matches this pattern$"):
         find_shards("x-*")

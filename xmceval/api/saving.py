@@ -20,8 +20,9 @@ from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
 from xmceval.scoring.options import Options
+from xmceval.scoring.setup.resolve import System
 from xmceval.scoring.setup.setup import OpenedSystem
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.state import MOST_SHARDS, State
 
 # Options that change per-row values but not the digests of truth or propensities.

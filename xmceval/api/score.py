@@ -37,9 +37,9 @@ from xmceval.scoring.options import (
     refuse_unknown,
     specs,
 )
-from xmceval.scoring.setup.inputs import find_scores
+from xmceval.scoring.setup.resolve import System, check_systems, doubt_same_scores, find_scores
 from xmceval.scoring.setup.setup import OpenedSystem
-from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems, doubt_same_scores, with_query_metrics
+from xmceval.scoring.setup.truth import OpenedTruth, with_query_metrics
 from xmceval.scoring.state import NO_RANGE, State, first_of
 from xmceval.scoring.summary import finish_totals
 

@@ -25,7 +25,8 @@ from xmceval.report.scored import GateOutcome, shared_lines
 from xmceval.report.sheet import DEFAULT, Layout
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.truth import OpenedTruth
 
 
 def benchmark(

@@ -19,7 +19,8 @@ from xmceval.metrics.names import parse
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.options import SOURCES, Options, Spec, specs
-from xmceval.scoring.setup.truth import are_runs, has_queries, with_query_metrics
+from xmceval.scoring.setup.resolve import are_runs
+from xmceval.scoring.setup.truth import has_queries, with_query_metrics
 
 NO_PATH = "no path is given"  # why a system has no predictions for a data set that its paths leave out
 

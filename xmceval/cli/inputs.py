@@ -18,7 +18,8 @@ from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
     from xmceval.comparison.pairs import Cost, Watch
-    from xmceval.scoring.setup.truth import OpenedTruth, System
+    from xmceval.scoring.setup.resolve import System
+    from xmceval.scoring.setup.truth import OpenedTruth
 
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
@@ -56,7 +57,7 @@ class Inputs:
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     """Find the inputs of a command."""
-    from xmceval.scoring.setup.truth import System
+    from xmceval.scoring.setup.resolve import System
 
     for text in arguments["preds"]:
         if re.fullmatch(r"@[\d,]+", text) and not Path(text[1:]).exists():

@@ -29,7 +29,8 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
 from xmceval.scoring.options import Missing, Options, refuse_unknown, specs
-from xmceval.scoring.setup.truth import OpenedTruth, System, check_systems
+from xmceval.scoring.setup.resolve import System, check_systems
+from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.summary import Counts, Value
 from xmceval.scoring.tasks.task import Unscored
 

@@ -24,7 +24,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.result import Result
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
-from xmceval.scoring.setup.truth import System, are_runs, doubt_same_scores
+from xmceval.scoring.setup.resolve import System, are_runs, doubt_same_scores
 
 FEWEST = 3  # runs per system that make the run the unit of a test
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,12 +110,14 @@ def open_rows(
             raise UsageError(f"{path}: is to be read as truth, so it has no truth of its own")
         from xmceval.scoring.options import Options  # not loaded for a single file
         from xmceval.scoring.setup.inputs import open_scores, open_truth
+        from xmceval.scoring.setup.joins import KnownLabels
 
         options = Options(n_labels=n_labels, max_line=max_line)
-        judged = open_truth(to_path(truth), options, names=names)
+        known = KnownLabels(listed=names)
+        judged = open_truth(to_path(truth), options, known)
         if not width.is_known and judged.source.n_labels is not None:
             width = Width(judged.source.n_labels, f"{judged.source.name} has")
-        opened = open_scores(to_path(path), judged, options, width)
+        opened = open_scores(to_path(path), judged, options, replace(known.after(judged), width=width))
     judgments = judged.judgments
     words = None if judgments is None else judgments.documents.words
     if judgments is not None and words is not None and len(words) and (words.plain_numbers() >= 0).all():

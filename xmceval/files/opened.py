@@ -47,6 +47,7 @@ class Request:
     is_alone: bool = False  # whether it is described by itself, with its own rows instead of the truth's
     missing: str = "zero"  # the rule for queries that only the truth or only the run has
     are_ids: bool = False  # whether documents are label ids, since other inputs are by label
+    is_shard: bool = False  # whether it is one of several files, of which one at a time is held in memory
 
     def __post_init__(self) -> None:
         if self.max_line < 1:
@@ -160,9 +161,6 @@ class Opened:
     labels_by: str = "number"  # how labels are joined: by number or by name
     reordered: Axis | None = None  # its labels in their original order, if they were reordered
     parts: tuple[Opened, ...] = ()  # the shards, if there are several
-    # for a truth: label names that other inputs may share, and the number of labels of predictions in memory
-    names: Names | None = None
-    n_columns: int | None = None
 
     @property
     def description(self) -> str:
@@ -183,10 +181,10 @@ class Opened:
 
     @property
     def names_labels(self) -> bool:
-        """Whether names say which label is which: its own, or those in ``labels=``."""
+        """Whether its own names say which label is which."""
         if self.parts:
             return all(part.names_labels for part in self.parts)
-        return self.names is not None or are_both_named(self.labels)
+        return are_both_named(self.labels)
 
     @property
     def names_rows(self) -> bool:

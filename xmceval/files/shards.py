@@ -13,7 +13,6 @@ from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.addresses import split_query
 from xmceval.files.io.paths import (
     RemotePath,
-    as_input,
     beside,
     describe_missing,
     has_pair,
@@ -80,7 +79,9 @@ def _find_fault(path: Path, hint: str) -> str:
 
 
 def find_shards(value: Any, *, are_scores: bool = False) -> Any:
-    """Return the shards named by a pattern, ``@LIST`` or a list; return anything else unchanged.
+    """Return the path that a string means, or the shards named by a pattern, ``@LIST`` or a list.
+
+    Anything else is returned unchanged.
 
     A pattern such as ``"preds-*.npz"`` stands for the matching files in natural order: 2 before 10. A folder of
     tables stands for all of them. ``@LIST`` is a file with one path per line, and a list has paths or matrices, in the
@@ -89,19 +90,23 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
-        if are_shards and all(map(_is_name, value)):
+        if not are_shards:
+            return value
+        if all(map(_is_name, value)):
             raise DataError(f"{value[0]}: no such file{BY_NAME}")
-        return _distinct(as_input(Shards(value))) if are_shards else as_input(value)
-    value = as_input(value)
+        value = Shards(value)
+    if isinstance(value, Shards):
+        return _distinct(value.with_parts([to_path(part) if isinstance(part, str) else part for part in value.parts]))
     if not isinstance(value, (str, Path)):
-        return _distinct(value) if isinstance(value, Shards) else value
-    path, text = to_path(value), str(value)
+        return value
+    path = to_path(value)
+    text = str(path)
     if is_present(path):
-        return _find_tables(path) or value
+        return _find_tables(path) or path
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
     if not glob.has_magic(text):
-        return value
+        return path
     parts = _match(path)
     if not parts:
         raise DataError(f"{text}: no file matches this pattern")

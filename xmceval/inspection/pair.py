@@ -19,7 +19,8 @@ from xmceval.scoring.alignment import FirstPrecision, FirstRows, compare_with_ch
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.truth import OpenedTruth, System
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.summary import finish_totals
 
 

@@ -35,6 +35,8 @@ from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, refuse_unknown, specs
 from xmceval.scoring.setup import inputs
+from xmceval.scoring.setup.joins import KnownLabels, check_numbers
+from xmceval.scoring.setup.resolve import count_scored_labels, resolve_inputs
 from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.setup.truth import find_setup
 from xmceval.scoring.state import State, each_once
@@ -140,7 +142,7 @@ class Evaluator:
             sample_weight=weights,
             **options,
         )
-        train, _ = inputs.check_inputs(None, (), chosen)
+        train = resolve_inputs(None, (), chosen).train
         program = compile_program(chosen.measures)
         chosen.refuse_groups(WHAT)
         program.check_mergeable(WHAT)
@@ -151,9 +153,7 @@ class Evaluator:
                 "propensities from batches (hint: pass one of them, or other metrics)"
             )
         names = None if chosen.labels is None else read_names(chosen.labels)
-        setup = find_setup(
-            chosen, program, train, names=names, max_weight=max_weight, sample_weight=chosen.sample_weight
-        )
+        setup = find_setup(chosen, program, train, KnownLabels(listed=names), max_weight=max_weight)
         if names is not None:
             setup = replace(setup, labels=names.axis)
         if setup.width.is_known:
@@ -243,36 +243,30 @@ class Evaluator:
                 raise UsageError(
                     f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)"
                 )
-        unnamed = EARLIER if setup.labels_by == "position" else ""
-        truth = inputs.open_truth(
-            find_shards(y_true),
-            setup.options,
-            n_columns=inputs.count_scored_labels([y_score]),
-            names=self._names,
-            labels=setup.labels,
-            unnamed=unnamed,
-            width=setup.width,
+        known = KnownLabels(
+            setup.width,
+            self._names,
+            axis=setup.labels,
+            unnamed=EARLIER if setup.labels_by == "position" else "",
+            n_columns=count_scored_labels([y_score]),
         )
-        width = setup.width if setup.width.is_known else Width.of(truth.source)
-        scores = inputs.open_scores(
-            find_shards(y_score, are_scores=True),
-            truth,
-            setup.options,
-            width,
-            labels=setup.labels,
-            unnamed=unnamed,
-        )
-        inputs.check_numbers(truth, scores)
+        truth = inputs.open_truth(find_shards(y_true), setup.options, known)
+        known = known.after(truth)
+        if not known.width.is_known:
+            known = replace(known, width=Width.of(truth.source))
+        scores = inputs.open_scores(find_shards(y_score, are_scores=True), truth, setup.options, known)
+        check_numbers(self._names, truth, scores)
         weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
-        labels = first_named(first_named(setup.labels, truth.labels), scores.labels)
+        labels = known.named_by(scores.labels).named_axis
         if labels is not None and setup.labels is None:
             setup = replace(setup, labels=replace(labels, source=EARLIER))
-        if not truth.names_labels and setup.labels_by == "name":
+        is_unnamed = self._names is None and not truth.names_labels
+        if is_unnamed and setup.labels_by == "name":
             raise DataError(
                 f"y_true of batch {self._n_batches + 1} does not name its labels, which earlier batches have in more "
                 "than one order (hint: pass labels=, or data frames)"
             )
-        if not truth.names_labels:
+        if is_unnamed:
             setup = replace(setup, labels_by="position")
         elif truth.reordered is not None or scores.reordered is not None:
             setup = replace(setup, labels_by="name")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,45 +29,46 @@ from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.names import Axis, find_order, first_named, naming_columns, plain, say_how
 from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.inputs import find_width, open_scores, refuse_reordered, take_numbers
+from xmceval.scoring.setup.inputs import open_scores, take_numbers
+from xmceval.scoring.setup.joins import KnownLabels, find_width, refuse_reordered
+from xmceval.scoring.setup.resolve import System
+from xmceval.scoring.setup.setup import Setup
 
 # The smallest weight, relative to the largest, that keeps enough digits in sums, and in counts by label.
 LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
 
 
-def read_per_row(
-    options: Options, truth: Opened
-) -> tuple[RowIds | None, Opened, Axis | None, Any, RowGroups | None, list[str]]:
-    """Read the ids, weights and groups of rows in the options, in the order of the truth.
+@dataclass(frozen=True)
+class PerRow:
+    """Ids, weights and groups of rows, in the order of the truth."""
 
-    Return the ids passed, or the queries of the truth; the truth, with rows named by the ids passed; the rows named by
-    weights or groups, if not by the truth; weights and groups; and how these were read.
-    """
-    judgments, n_rows = truth.judgments, truth.source.n_rows
-    ids = None if judgments is None else judgments.row_ids
+    truth: Opened  # with its rows named by the ids passed
+    ids: RowIds | None = None  # those passed, or the queries of the truth
+    rows: Axis | None = None  # the rows as weights or groups name them, if the truth does not
+    weights: Any = None
+    groups: RowGroups | None = None
+    lines: tuple[str, ...] = ()  # how weights and groups were read
+
+
+def read_per_row(options: Options, truth: Opened) -> PerRow:
+    """Read the ids, weights and groups of rows in the options."""
+    n_rows = truth.source.n_rows
+    ids = None if truth.judgments is None else truth.judgments.row_ids
     if options.row_ids is not None:
-        if judgments is not None:
-            raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
         ids = options.row_ids if isinstance(options.row_ids, RowIds) else read_row_ids(options.row_ids)
-        if n_rows is not None:
-            ids.check_number(n_rows)
-        named = replace(Axis.of("row_ids", "row", ids.ids), are_passed=True)
-        if truth.names_rows and find_order(named, truth.named_rows) is not None:
-            raise DataError(
-                f"{truth.name}: its {truth.named_rows.holder} has the ids of row_ids in another order (hint: leave out "
-                f"{argument('row_ids')}, or pass {truth.named_rows.without})"
-            )
-        refuse_reordered(named, truth)
-        truth = replace(truth, rows=named, columns={})
-    rows, lines, weights, groups = None, list[str](), options.sample_weight, None
-    if judgments is None and not truth.names_rows:
+        truth = _name_rows(truth, ids)
+    weights = options.sample_weight
+    rows = None
+    if truth.judgments is None and not truth.names_rows:
         of_groups = rows_of(options.by_group, "by_group")
         rows = first_named(rows_of(weights, "sample_weight"), of_groups, truth.source.name)
         if rows is not None and rows.is_named:
             refuse_reordered(rows, truth)
+    lines = list[str]()
     if weights is not None:
         weights, line = join_values(weights, "sample_weight", "weight", ids, truth.named_rows)
         lines.append(line)
+    groups = None
     if options.by_group is not None:
         joined, line = join_values(options.by_group, "by_group", "group", ids, truth.named_rows)
         if isinstance(joined, (str, Path, Shards)):
@@ -78,7 +79,23 @@ def read_per_row(
         if n_rows is not None:
             groups.check_number(n_rows, describe_left(options))
         lines.append(line)
-    return ids, truth, rows, weights, groups, lines
+    return PerRow(truth, ids, rows, weights, groups, tuple(lines))
+
+
+def _name_rows(truth: Opened, ids: RowIds) -> Opened:
+    """Return the truth with its rows named by the ids passed; refuse names of its own in another order."""
+    if truth.judgments is not None:
+        raise UsageError(f"{argument('row_ids')}: the rows of {truth.judgments.name} have ids already, its queries")
+    if truth.source.n_rows is not None:
+        ids.check_number(truth.source.n_rows)
+    named = replace(Axis.of("row_ids", "row", ids.ids), are_passed=True)
+    if truth.names_rows and find_order(named, truth.named_rows) is not None:
+        raise DataError(
+            f"{truth.name}: its {truth.named_rows.holder} has the ids of row_ids in another order (hint: leave out "
+            f"{argument('row_ids')}, or pass {truth.named_rows.without})"
+        )
+    refuse_reordered(named, truth)
+    return replace(truth, rows=named, columns={})
 
 
 def describe_left(options: Options) -> str:
@@ -172,26 +189,20 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
         raise DataError(f"{name}: every weight is 0, so no instance is left")
 
 
-def read_weights(
-    values: Any, truth: Source | None = None, max_weight: float | None = None, left: str = ""
-) -> tuple[Float64 | None, float]:
-    """Read sample weights, one per row of the truth, and divide them by a power of two, which is also returned.
-
-    `left` describes the remaining rows of the truth in messages.
+def add_weights(setup: Setup, values: Any, truth: Source | None, max_weight: float | None) -> Setup:
+    """Add sample weights, one per row of the truth, divided by a power of two.
 
     The power is that of `max_weight`, or of the largest weight, which is then in [1, 2): thus the summed values
     do not depend on the unit of the weights, and no precision is lost.
     """
     unit = None if max_weight is None else unit_of(max_weight)
     if values is None:
-        if unit is not None:
-            raise UsageError(f"{argument('max_weight')} has no effect without {argument('sample_weight')}")
-        return None, 1.0
+        raise UsageError(f"{argument('max_weight')} has no effect without {argument('sample_weight')}")
     weights, name = take_numbers(values, "sample_weight", "row")
     if truth is not None and truth.n_rows is not None and weights.size != truth.n_rows:
         raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows, 'row')}{left}; "
-            "expected one weight per row"
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has "
+            f"{counted(truth.n_rows, 'row')}{describe_left(setup.options)}; expected one weight per row"
         )
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
     if wrong.size:
@@ -206,7 +217,7 @@ def read_weights(
         limit = f"{argument('max_weight')}, {max_weight:g}"
         raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above {limit}")
     unit = unit or unit_of(greatest or 1.0)
-    return weights / unit, unit
+    return replace(setup, weights=weights / unit, weight_unit=unit)
 
 
 def unit_of(max_weight: Any) -> float:
@@ -225,24 +236,24 @@ def check_missing(options: Options, truth: Opened, inputs: Sequence[Any]) -> Non
             f"{missing} is for TREC runs and other predictions by query; here no row could be missing, as rows are "
             "joined by their order"
         )
-    pipes = [path for path in inputs if isinstance(path, (str, Path)) and pipe_key(to_path(path)) is not None]
+    pipes = [path for path in inputs if isinstance(path, Path) and pipe_key(path) is not None]
     if options.missing == "drop" and pipes:
         raise UsageError(f"{pipes[0]}: is a pipe, and {missing} reads all files twice (hint: save it as a file)")
 
 
 def keep_common(
-    options: Options, truth: Opened, systems: Sequence[tuple[str | None, Any]]
+    options: Options, truth: Opened, known: KnownLabels, runs: Sequence[System]
 ) -> tuple[Judgments, tuple[str, ...]]:
-    """Return the judgments without queries that any system lacks, and warnings about these.
+    """Return the judgments without queries that any run lacks, and warnings about these.
 
-    Systems are pairs of a name, if any, and predictions, which are read here only for their queries.
+    The runs are read here only for their queries.
     """
     judgments = truth.judgments
     if judgments is None:
         raise ValueError("there are no queries")
     n_queries = counted(len(judgments.queries), "query")
-    width = find_width(options, truth)
-    opened = [(name, open_scores(system, truth, options, width)) for name, system in systems]
+    known = replace(known.after(truth), width=find_width(options, truth, known.listed))
+    opened = [(run.name, open_scores(run.input, truth, options, known)) for run in runs]
     left_out = frozenset(query for _, run in opened for query in run.lacking)
     kept = [query for query in judgments.queries if query not in left_out]
     if not kept:

@@ -1,131 +1,36 @@
-"""Open the truth, and determine propensities, weights, filter and groups before the first row is read."""
+"""Open the truth and the predictions beside it, and find the setup, before the first row is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, counted, listed
-from xmceval.files.io.paths import as_input, identify, name_of, to_path
+from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, listed
+from xmceval.files.io.streams import Stamp
 from xmceval.files.opened import Opened
-from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import find_shards
-from xmceval.files.sidecars.values import Names, names_beside_ids, read_names
-from xmceval.labels.catalogue import find_dataset
-from xmceval.labels.counts import count_labels
-from xmceval.labels.propensity import (
-    ITSELF,
-    NO_PROPENSITIES,
-    Propensities,
-    constants,
-    from_counts,
-    from_table,
-    from_values,
-)
+from xmceval.files.sidecars.values import names_beside_ids, read_names
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
 from xmceval.rows.block import Source
-from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.ids import RowIds
-from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import check_narrow
-from xmceval.rows.names import Axis, find_order, first_named, say_how
+from xmceval.rows.names import Axis, first_named
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.shards import Shards
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
-from xmceval.scoring.setup.inputs import (
-    Stamps,
-    are_same,
-    check_inputs,
-    check_numbers,
-    count_scored_labels,
-    find_width,
-    known_labels,
-    open_scores,
-    open_truth,
-    refuse_reordered,
-    take_numbers,
-)
+from xmceval.scoring.setup.inputs import are_same, open_scores, open_truth
+from xmceval.scoring.setup.joins import KnownLabels, check_numbers, find_width, refuse_reordered
+from xmceval.scoring.setup.propensities import add_propensities
+from xmceval.scoring.setup.resolve import Inputs, System, count_scored_labels, resolve_inputs
 from xmceval.scoring.setup.setup import OpenedSystem, Program, Setup
 
 if TYPE_CHECKING:
     from xmceval.files.sidecars.filters import NamedPairs
-
-MAYBE_PATHS = (str, Path, list, tuple, Shards)  # types of paths, or of collections of them
-
-
-@dataclass(frozen=True)
-class System:
-    """A system to score: its predictions, and its name in reports, by default that of the file."""
-
-    y_score: Any
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.y_score, MAYBE_PATHS):
-            object.__setattr__(self, "y_score", as_input(self.y_score))
-
-    @cached_property
-    def input(self) -> Any:
-        """The predictions with resolved shards; a list means consecutive shards, not several runs."""
-        return find_shards(self.y_score, are_scores=True) if isinstance(self.y_score, MAYBE_PATHS) else self.y_score
-
-    @cached_property
-    def runs(self) -> Sequence[System]:
-        """The runs of the system as systems, or only itself."""
-        if not are_runs(self.y_score):
-            return [self]
-        numbers = [f" ({i + 1})" for i in range(len(self.y_score))] if len(self.y_score) > 1 else [""]
-        return [
-            System(run, None if self.name is None else f"{self.name}{number}")
-            for run, number in zip(self.y_score, numbers, strict=True)
-        ]
-
-
-def are_runs(y_score: Any) -> bool:
-    """Return whether scores are a list of matrices or paths: the runs of one system."""
-    return (
-        isinstance(y_score, (list, tuple))
-        and len(y_score) > 0
-        and all(
-            isinstance(y, (str, Path, Shards)) or len(getattr(y, "shape", ())) == 2 or is_by_query(y) for y in y_score
-        )
-        and not is_pair(y_score, "y_score")
-    )
-
-
-def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
-    """Doubt files or matrices that are passed as several systems; `noun` is that of a row."""
-    seen: dict[tuple[Path | int, ...], str] = {}
-    for system in systems if len(systems) > 1 else ():
-        keys = identify(system.input)
-        if keys in seen:
-            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
-            same = one if len(keys) == 1 else several
-            yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every {noun}")
-        seen[keys] = str(system.name)
-
-
-def check_systems(systems: object) -> None:
-    """Refuse systems that are not a dict by name, or that are the run of a single one."""
-    if not isinstance(systems, Mapping):
-        raise UsageError(
-            f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
-        )
-    unnamed = next((name for name in systems if not isinstance(name, str)), None)
-    if unnamed is not None:
-        raise UsageError(f"systems: names must be text, got {unnamed!r} (hint: pass {{{str(unnamed)!r}: ...}})")
-    are_dicts = any(isinstance(scores, Mapping) for scores in systems.values())
-    if are_dicts and is_by_query(systems) and not any(map(is_by_query, systems.values())):
-        raise UsageError(
-            "systems must be a dict of scores by name, got a run {query: {document: score}} "
-            "(hint: pass {'a': run, 'b': ...})"
-        )
+    from xmceval.scoring.setup.per_row import PerRow
 
 
 @dataclass(frozen=True)
@@ -135,11 +40,11 @@ class OpenedTruth:
     setup: Setup  # with the width of the truth, if known; without bins
     input: Opened
     name: str  # its name in reports
+    known: KnownLabels  # how truth, training labels and ``labels=`` name labels
+    per_row: PerRow | None = None  # ids, weights and groups of rows, if any were passed
     named_pairs: NamedPairs | None = None  # a filter by query; its labels are known after predictions are read
     executor: Executor | None = None  # scores rows in parts; default threads of this process
-    stamps: Stamps = field(default_factory=dict)  # of truth and scores, taken before they were opened
-    rows: Axis | None = None  # the rows named by weights or groups
-    ids: RowIds | None = None  # the row ids passed
+    stamps: Mapping[Path, Stamp | None] = field(default_factory=dict)  # of truth and scores, before they were opened
 
     @classmethod
     def of(
@@ -155,84 +60,67 @@ class OpenedTruth:
 
         `max_weight` is the scale of sample weights.
         """
-        if executor is not None:
-            if not isinstance(executor, Executor):
-                hint = " (hint: pass client.get_executor())" if hasattr(executor, "get_executor") else ""
-                kind = type(executor).__name__
-                raise UsageError(f"executor must be a concurrent.futures.Executor, got {kind}{hint}")
-            options.refuse_groups(argument("executor"), "score files in one process")
-        name = input_name(y_true)
-        y_true = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
-        runs = [run for system in systems for run in system.runs]
-        predictions = [run.input for run in runs]
-        train, stamps = check_inputs(y_true, predictions, options)
+        _check_executor(executor, options)
+        inputs = resolve_inputs(y_true, systems, options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         names = None if options.labels is None else read_names(options.labels)
-        open_kept = partial(open_truth, y_true, options, names=names, n_columns=count_scored_labels(predictions))
-        truth, warnings, lines = open_kept(), tuple[str, ...](), list[str]()
-        if options.missing != "zero":
-            from xmceval.scoring.setup.per_row import check_missing, keep_common
-
-            check_missing(options, truth, [y_true, *predictions])
-            if options.missing == "drop":
-                kept, warnings = keep_common(options, truth, [(run.name, run.input) for run in runs])
-                truth = open_kept(kept=kept)
+        known = KnownLabels(listed=names, n_columns=count_scored_labels(run.input for run in inputs.runs))
+        truth, warnings = _open_kept(inputs, options, known)
         nouns = OF_LABELS
         if truth.judgments is not None:
-            nouns, options = OF_QUERIES, with_query_metrics(options)
+            nouns = OF_QUERIES
+            options = with_query_metrics(options)
             program = compile_program(options.measures)
         _check_numbers(program, truth, options)
-        ids, rows, weights, groups = None, None, options.sample_weight, None
-        if any(value is not None for value in (options.row_ids, weights, options.by_group)):
-            from xmceval.scoring.setup.per_row import read_per_row
+        per_row = None
+        if any(value is not None for value in (options.row_ids, options.sample_weight, options.by_group)):
+            from xmceval.scoring.setup.per_row import read_per_row  # not loaded by a score without them
 
-            ids, truth, rows, weights, groups, lines = read_per_row(options, truth)
-        setup = find_setup(options, program, train, truth, max_weight=max_weight, sample_weight=weights)
+            per_row = read_per_row(options, truth)
+            truth = per_row.truth
+        known = known.after(truth)
+        setup = find_setup(options, program, inputs.train, known, truth, per_row=per_row, max_weight=max_weight)
         named_pairs = None
         if options.filter is not None and truth.judgments is not None:
             from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
 
             named_pairs = read_named_pairs(options.filter, truth.judgments)
-        named = first_named(first_named(None, truth.labels), setup.labels)
+        known = known.named_by(setup.labels)
+        labels = known.named_axis
         if names is not None and not isinstance(options.labels, (str, Path)):
-            named = names.axis
+            labels = names.axis
+        lines = () if per_row is None else per_row.lines
         setup = replace(
             setup,
-            groups=groups,
+            groups=None if per_row is None else per_row.groups,
             nouns=nouns,
             inputs=(truth.line, *setup.inputs, *lines),
-            labels=named,
-            labels_by="" if truth.names_labels else "position",
+            labels=labels,
+            labels_by="position" if known.unnamed else "",
             warnings=(*warnings, *setup.warnings),
         )
-        return cls(setup, truth, name, named_pairs, executor, stamps, rows, ids)
+        return cls(setup, truth, inputs.name, known, per_row, named_pairs, executor, inputs.stamps)
 
     @property
     def row_ids(self) -> RowIds | None:
         """The row ids, if any: those passed, or the queries of the truth."""
-        judgments = self.input.judgments
-        return self.ids if self.ids is not None or judgments is None else judgments.row_ids
+        if self.per_row is not None and self.per_row.ids is not None:
+            return self.per_row.ids
+        return None if self.input.judgments is None else self.input.judgments.row_ids
 
     def open_systems(self, systems: Sequence[System]) -> list[OpenedSystem]:
         """Open the scores of systems; these may name rows and labels even if the truth does not."""
-        setup, truth, rows, opened = self.setup, self.input, self.rows, list[OpenedSystem]()
-        labels = setup.labels
+        setup = self.setup
+        known = replace(self.known, width=setup.width)
+        rows = None if self.per_row is None else self.per_row.rows
         width = setup.width  # which the systems share where it is a divisor
+        opened = list[OpenedSystem]()
         for system in systems:
-            scores = open_scores(system.input, truth, setup.options, setup.width, labels=labels)
-            check_numbers(truth, scores)
-            if truth.judgments is None and not truth.names_rows:
-                if scores.names_rows:
-                    rows = first_named(rows, _called(scores.named_rows, system.name), truth.source.name)
-                elif rows is not None and rows.is_named:
-                    refuse_reordered(rows, scores)
-            labels = first_named(labels, _called(scores.labels, system.name))
-            warnings = setup.warnings
-            is_alike = len({truth.value, scores.value} - {None}) < 2  # not another column of the same table
-            if is_alike and isinstance(system.input, (str, Path)) and are_same(scores.source, truth.source):
-                doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
-                warnings = (*warnings, doubt)
+            scores = open_scores(system.input, self.input, setup.options, known)
+            check_numbers(known.listed, self.input, scores)
+            rows = self._join_rows(rows, scores, system.name)
+            known = known.named_by(_called(scores.labels, system.name))
             if setup.program.needing_labels or setup.options.by_frequency is not None:
                 width = width.agree_with(scores.source, "column")
             if scores.ranking is not None:
@@ -241,20 +129,40 @@ class OpenedTruth:
                 self._setup_of(scores.source),
                 inputs=(*setup.inputs, scores.line),
                 labels=first_named(setup.labels, scores.labels),
-                warnings=warnings,
+                warnings=(*setup.warnings, *self._doubt_same(system, scores)),
             )
-            name, file = system.name or scores.source.name, input_name(system.y_score)
+            name = system.name or scores.source.name
+            file = input_name(system.y_score)
             opened.append(OpenedSystem(scores.source, of_system, name, file, are_lists=scores.is_ranked))
         return opened
 
+    def _join_rows(self, rows: Axis | None, scores: Opened, name: str | None) -> Axis | None:
+        """Return the rows as the first side input or system names them, if the truth does not; refuse others."""
+        truth = self.input
+        if truth.judgments is not None or truth.names_rows:
+            return rows
+        if scores.names_rows:
+            return first_named(rows, _called(scores.named_rows, name), truth.source.name)
+        if rows is not None and rows.is_named:
+            refuse_reordered(rows, scores)
+        return rows
+
+    def _doubt_same(self, system: System, scores: Opened) -> list[Doubt]:
+        """Doubt predictions in the file of the truth, unless both are columns of one table."""
+        are_columns = None not in {self.input.value, scores.value} and self.input.value != scores.value
+        if are_columns or not isinstance(system.input, Path) or not are_same(scores.source, self.input.source):
+            return []
+        return [Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")]
+
     def _setup_of(self, scores: Source) -> Setup:
         """Return the setup of a system, with its own number of labels if the truth does not declare it."""
-        setup, judgments = self.setup, self.input.judgments
-        width, program, options = setup.width.agree_with(scores, "column"), setup.program, setup.options
+        setup = self.setup
+        judgments = self.input.judgments
+        width = setup.width.agree_with(scores, "column")
         replace(setup, width=width).require_labels("input")
-        if options.threshold is not None:
+        if setup.options.threshold is not None:
             check_narrow(scores, "with a threshold")
-        across = [measure for measure in program.measures if measure.metric.family == "column"]
+        across = [measure for measure in setup.program.measures if measure.metric.family == "column"]
         if across:
             check_narrow(scores, f"across rows for {listed(across)}")
         setup = setup.with_width(width)
@@ -263,12 +171,35 @@ class OpenedTruth:
         return setup.with_row_length(self.input.source, scores)
 
 
+def _check_executor(executor: object, options: Options) -> None:
+    """Refuse anything but an executor, and groups of rows, which only one process has."""
+    if executor is None:
+        return
+    if not isinstance(executor, Executor):
+        hint = " (hint: pass client.get_executor())" if hasattr(executor, "get_executor") else ""
+        raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}{hint}")
+    options.refuse_groups(argument("executor"), "score files in one process")
+
+
+def _open_kept(inputs: Inputs, options: Options, known: KnownLabels) -> tuple[Opened, tuple[str, ...]]:
+    """Open the truth with the queries that ``missing=`` keeps; also return warnings about the others."""
+    truth = open_truth(inputs.truth, options, known)
+    if options.missing == "zero":
+        return truth, ()
+    from xmceval.scoring.setup.per_row import check_missing, keep_common  # not loaded by other scores
+
+    check_missing(options, truth, [inputs.truth, *(run.input for run in inputs.runs)])
+    if options.missing == "error":
+        return truth, ()
+    kept, warnings = keep_common(options, truth, known, inputs.runs)
+    return open_truth(inputs.truth, options, known, kept=kept), warnings
+
+
 def has_queries(y_true: Any, options: Options) -> bool | None:
     """Open a truth to see whether its rows are queries; None if it cannot be opened, which scoring will refuse."""
     try:
         names = None if options.labels is None else read_names(options.labels)
-        value = find_shards(y_true) if isinstance(y_true, MAYBE_PATHS) else y_true
-        return open_truth(value, options, names=names).judgments is not None
+        return open_truth(find_shards(y_true), options, KnownLabels(listed=names)).judgments is not None
     except (XmcevalError, OSError):
         return None
 
@@ -290,26 +221,28 @@ def find_setup(
     options: Options,
     program: Program,
     train: Any,
+    known: KnownLabels,
     truth: Opened | None = None,
     *,
-    names: Names | None = None,
+    per_row: PerRow | None = None,
     max_weight: float | None = None,
-    sample_weight: Any = None,
 ) -> Setup:
-    """Prepare propensities, weights and filters; without a truth if rows come in batches, whose `names` are passed.
+    """Prepare propensities, weights and filters; without a truth if rows come in batches.
 
     The shards of the training labels are resolved. If the truth has queries, so has the filter, whose names are
     looked up after predictions are read.
     """
     source = None if truth is None else truth.source
-    has_grades = options.grades or (truth is not None and truth.has_grades)
-    names = names if truth is None else truth.names
-    width = find_width(options, truth, names)
-    setup = Setup(options=options, program=program, has_grades=has_grades, width=width)
+    setup = Setup(
+        options=options,
+        program=program,
+        has_grades=options.grades or (truth is not None and truth.has_grades),
+        width=find_width(options, truth, known.listed),
+    )
     if program.needs_propensities or options.by_frequency is not None:
-        setup = _find_propensities(setup, train, truth, names)
+        setup = add_propensities(setup, train, truth, known)
     elif program.needing_labels and options.sources and not setup.width.is_known:
-        setup = replace(setup, width=_find_propensities(setup, train, truth, names).width)
+        setup = replace(setup, width=add_propensities(setup, train, truth, known).width)
     if program.needing_training and not setup.propensities.from_training:
         raise UsageError(
             f"{listed(program.needing_training)}: over=train needs training labels "
@@ -319,97 +252,31 @@ def find_setup(
         rest = without_propensities(program)
         if rest is None:
             raise DataError(setup.warnings[-1])
-        program = rest
-    if truth is None or truth.judgments is None:  # R@100 also has a value where there are fewer documents
-        setup.width.check_cutoff(program.deepest)
-    weights, unit, pairs = None, 1.0, None
-    if sample_weight is not None or max_weight is not None:
-        from xmceval.scoring.setup.per_row import describe_left, read_weights  # not loaded by a score without weights
+        setup = replace(setup, program=rest)
+    is_by_label = truth is None or truth.judgments is None
+    if is_by_label:  # R@100 also has a value where there are fewer documents
+        setup.width.check_cutoff(setup.program.deepest)
+    weights = options.sample_weight if per_row is None else per_row.weights
+    if weights is not None or max_weight is not None:
+        from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 
-        weights, unit = read_weights(sample_weight, source, max_weight, describe_left(options))
-    if options.filter is not None and (truth is None or truth.judgments is None):
+        setup = add_weights(setup, weights, source, max_weight)
+    if options.filter is not None and is_by_label:
         from xmceval.files.sidecars.filters import take_filter  # not loaded by a score without it
 
         if truth is not None:
-            check_numbers(truth, Opened(truth.source, name=input_name(options.filter)))
+            check_numbers(known.listed, truth, Opened(truth.source, name=input_name(options.filter)))
         pairs = take_filter(options.filter)
         if source is not None and source.n_rows is not None:
             pairs.check_rows(source.n_rows, source.name)
         pairs.check_labels(setup.width)
-    warnings = setup.warnings
-    if options.threshold is not None and all(measure.metric.family != "confusion" for measure in program.measures):
+        setup = replace(setup, filter=pairs)
+    decides = any(measure.metric.family == "confusion" for measure in program.measures)
+    if options.threshold is not None and not decides:
         unused = "the threshold has no effect: no metric of decisions was requested"
-        warnings = (Doubt(f"{unused} (hint: some are {', '.join(DECISION_NAMES)})"), *warnings)
-    return replace(setup, program=program, weights=weights, weight_unit=unit, filter=pairs, warnings=warnings)
-
-
-def _find_propensities(setup: Setup, train: Any, truth: Opened | None, names: Names | None) -> Setup:
-    """Add inverse propensities from the source named in the options, or else estimated from the truth."""
-    options, width = setup.options, setup.width
-    a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
-    if options.inverse_propensities is not None:
-        return _take_propensities(setup, truth, names, "inverse_propensities", from_values)
-    if options.counts is not None:
-        convert = partial(from_counts, n_train=options.n_train or 0, a=a, b=b)
-        return _take_propensities(setup, truth, names, "counts", convert)
-    training, inputs, labels, warnings = truth, tuple[str, ...](), None, list[str]()
-    if train is not None or training is None:
-        training = open_truth(train, options, "train", first=truth, names=names, width=width)
-        check_numbers(truth, training)
-        inputs, labels = (training.line,), first_named(None, training.labels)
-    source = training.source
-    if train is not None and source.n_labels is not None:
-        width = width.agree(source.n_labels, source.name)
-    is_truth = truth is not None and (train is None or are_same(source, truth.source))
-    if is_truth and train is not None:
-        warnings.append(Doubt(f"the training labels are {source.name} {ITSELF}"))
-    elif is_truth and setup.program.needs_propensities:  # bins say themselves that they are of it
-        warnings.append(
-            Doubt(
-                f"propensities are estimated from {source.name} {ITSELF} (hint: pass {argument('train', kind='FILE')})"
-            )
-        )
-    are_training = train is not None or truth is None
-    largest = LARGEST_GRADE if options.grades or training.has_grades else 1.0
-    counts = count_labels(
-        source, width=width, threads=options.threads, largest=largest, may_merge=True, are_training=are_training
-    )
-    if train is not None:
-        warnings.extend(source.warnings)
-    propensities = NO_PROPENSITIES
-    if counts.n_rows >= 3:
-        ids, table = counts.table()
-        name = name_of(to_path(source.name))
-        propensities = from_table(table, counts.n_rows, name, a, b, ids=ids, from_truth=is_truth)
-    else:
-        warnings.append(
-            f"{source.name} has {counted(counts.n_rows, 'row')}: too few for propensities, so the metrics "
-            "that need them are left out"
-        )
-    return replace(
-        setup, width=width, propensities=propensities, inputs=inputs, labels=labels, warnings=tuple(warnings)
-    )
-
-
-def _take_propensities(
-    setup: Setup, truth: Opened | None, names: Names | None, option: str, convert: Callable[..., Propensities]
-) -> Setup:
-    """Add propensities from one number per label; a pandas Series names the labels in its index."""
-    passed, order = getattr(setup.options, option), None
-    labels = replace(rows_of(passed, option), noun="label", is_index=True)
-    known = known_labels(None, names, labels, truth) or Axis("y_true", "label")
-    if labels.names is not None:
-        order = find_order(known, labels)
-    numbers, name = take_numbers(passed, option)
-    line = f"{name}: {counted(numbers.size, 'number')}; labels by {say_how(known, labels, 'number')}"
-    values = numbers if order is None else numbers[order]
-    return replace(
-        setup,
-        width=setup.width.agree(values.size, name),
-        propensities=convert(values, source=name),
-        inputs=(line,),
-        labels=first_named(None, labels if order is None else known),
-    )
+        doubt = Doubt(f"{unused} (hint: some are {', '.join(DECISION_NAMES)})")
+        setup = replace(setup, warnings=(doubt, *setup.warnings))
+    return setup
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import xmceval
+from xmceval.files.io.paths import to_path
 from xmceval.files.open import open_source
 from xmceval.files.opened import Request
+from xmceval.files.ranking.queries import QuerySource
 
 TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
 PREDS = "4 5\n0:0.9 1:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
@@ -99,7 +101,7 @@ def plain():
 
 def open_scores(path, **facts):
     """Open predictions, with facts of a request that are known of them."""
-    return open_source(path, Request("scores", **facts))
+    return open_source(path if isinstance(path, QuerySource) else to_path(path), Request("scores", **facts))
 
 
 def rows_in(path, kind="scores", **options):

@@ -51,17 +51,17 @@ _LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|
 
 def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = MAX_LINE) -> Opened:
     """Open a file of truth or of training labels."""
-    return open_source(path, Request("truth", names, max_line=max_line))
+    return open_source(to_path(path), Request("truth", names, max_line=max_line))
 
 
-def open_source(path: str | Path | QuerySource | Table, request: Request) -> Opened:
+def open_source(path: Path | QuerySource | Table, request: Request) -> Opened:
     """Open a file, or records or a table in memory; refuse numeric labels if those of the truth are text."""
     if isinstance(path, QuerySource):
         from xmceval.files.ranking.runs import open_by_query
 
         opened = open_by_query(path, request)
-    elif isinstance(path, (str, Path)):
-        opened = _open(to_path(path), request)
+    elif isinstance(path, Path):
+        opened = _open(path, request)
     else:
         from xmceval.files.tables.open import open_table
 

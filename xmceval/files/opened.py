@@ -186,7 +186,7 @@ class Opened:
             return all(part.names_labels for part in self.parts)
         return are_both_named(self.labels)
 
-    @property
+    @cached_property
     def names_rows(self) -> bool:
         """Whether names say which row is which: a column with a known name, or an index."""
         return bool(naming_columns(self.columns)) or are_both_named(self.rows)

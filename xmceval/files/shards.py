@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,8 @@ _HIDDEN = ("_", ".")
 _NUMBER = re.compile(r"([0-9]+)")
 
 
-def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
+def check_files(paths: Sequence[Path], may_have_shards: Container[Path] = ()) -> None:
     """Refuse paths that cannot be read, and copy pipes anew; a folder in `may_have_shards` could contain shards."""
-    paths = [to_path(value) for value in inputs if isinstance(value, (str, Path))]
-    if not paths:
-        return
     pipes = dict[object, Path]()
     for path in paths:
         key = pipe_key(path)

@@ -308,7 +308,8 @@ def inspect(
     check_kind(kind)
     paths = list(map(as_input, [files] if isinstance(files, (str, Path)) or not isinstance(files, Iterable) else files))
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
-    check_files([*paths, filter, train, labels])
+    passed = (*paths, filter, train, labels)
+    check_files([to_path(value) for value in passed if isinstance(value, (str, Path))])
     with kept_pipes():
         saved = [path for path in paths if kind is None and is_state(to_path(path))]
         states = tuple(_inspect_state(to_path(path)) for path in saved)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from xmceval.api.score import finish_state
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault, UsageError, counted, describe_type, warn
+from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import write_output
 from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
@@ -292,7 +293,8 @@ class Evaluator:
             if not are_both_named(rows):
                 first_named(scored_rows, rows_of(sample_weight, name), truth.name)
             sample_weight, _ = join_values(sample_weight, name, "weight", None, rows)
-        check_files([sample_weight])
+        if isinstance(sample_weight, (str, Path)):
+            check_files([to_path(sample_weight)])
         weights, _ = inputs.take_numbers(sample_weight, name, "row")
         if weights.size != truth.n_rows:
             raise DataError(

@@ -94,7 +94,7 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
     """Merge states without issuing the warnings of the result."""
     if not states:
         raise UsageError("there is nothing to merge: expected at least one state")
-    files = [state for state in states if isinstance(state, (str, Path))]
+    files = [to_path(state) for state in states if isinstance(state, (str, Path))]
     check_files(files)
     if save_state is not None:
         check_output(to_path(save_state), force=force, inputs=files)

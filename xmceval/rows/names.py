@@ -96,7 +96,7 @@ class Axis:
     @property
     def is_named(self) -> bool:
         """Whether it can be joined by name."""
-        return not (self.is_numbered or self.is_repeated)
+        return self.names is not None and not (self.is_numbered or self.is_repeated)
 
     @property
     def is_reordered(self) -> bool:
@@ -227,6 +227,8 @@ def are_both_named(*axes: Axis | None) -> bool:
 
 def say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     """Describe how rows or labels are joined: by name, or by position where an input lacks names."""
+    if theirs.names is None and (ours is None or ours.names is None):
+        return otherwise
     if are_both_named(ours or theirs, theirs):
         return "name" if theirs.column is None else f"column {theirs.column!r}"
     repeated = next((axis for axis in (ours, theirs) if axis is not None and axis.is_repeated), None)

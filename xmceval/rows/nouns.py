@@ -15,11 +15,7 @@ class Nouns:
     label: str = "label"
     true_label: str = "true label"
     prediction: str = "prediction"
-
-    @property
-    def are_of_queries(self) -> bool:
-        """Whether rows are queries: their shares are shown as fractions, and zeros of the truth are judgments."""
-        return self == OF_QUERIES
+    are_of_queries: bool = False  # their shares are shown as fractions, and zeros of the truth are judgments
 
     def name_rows(self, text: str) -> str:
         """Return a text on instances in which they have their name here, such as queries."""
@@ -27,4 +23,4 @@ class Nouns:
 
 
 OF_LABELS = Nouns()
-OF_QUERIES = Nouns("query", "document", "relevant document", "retrieved document")
+OF_QUERIES = Nouns("query", "document", "relevant document", "retrieved document", are_of_queries=True)

@@ -188,7 +188,7 @@ def is_sparse(matrix: Any) -> bool:
 
 def count_columns(y_score: Any) -> int | None:
     """Return the number of labels of a matrix of scores in memory; None for other predictions."""
-    shape: Any = shape_of(as_list(y_score))
+    shape: Any = y_score.shape if is_sparse(y_score) else shape_of(as_list(y_score))
     is_matrix = len(shape) == 2 and (is_sparse(y_score) or "float" in str(getattr(y_score, "dtype", "float")))
     return int(shape[1]) if is_matrix else None
 

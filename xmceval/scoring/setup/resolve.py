@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from xmceval.errors import Doubt, UsageError
-from xmceval.files.io.paths import RemotePath, as_input, find_files, identify, to_path
+from xmceval.files.io.paths import RemotePath, as_input, find_files, identify
 from xmceval.files.io.streams import Stamp, stamp_of
 from xmceval.files.ranking.dicts import is_by_query
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.matrices.source import count_columns
-from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.shards import Shards
 from xmceval.scoring.options import Options, input_name
 
 
@@ -66,7 +65,9 @@ def resolve_inputs(y_true: Any, systems: Sequence[System], options: Options) -> 
     sides = [find_shards(file) for file in options.files if file is not options.train]
     streams = [truth, *(run.input for run in runs)]
     paths = _list_paths(streams)
-    check_files([*paths, *_list_paths([train, *sides])], [path for path in streams if isinstance(path, Path)])
+    others = _list_paths([train, *sides])
+    if paths or others:
+        check_files([*paths, *others], [path for path in streams if isinstance(path, Path)])
     if isinstance(truth, Shards):
         for run in runs:
             check_pairing(truth, run.input)
@@ -77,14 +78,20 @@ def resolve_inputs(y_true: Any, systems: Sequence[System], options: Options) -> 
 
 def count_scored_labels(predictions: Iterable[Any]) -> int | None:
     """Return the number of labels of predictions in memory; None if it is not known, or they differ."""
-    widths = {n_columns for scores in predictions if (n_columns := count_columns(scores)) is not None}
+    in_memory = [scores for scores in predictions if not isinstance(scores, (Path, Shards))]
+    widths = {n_columns for scores in in_memory if (n_columns := count_columns(scores)) is not None}
     return widths.pop() if len(widths) == 1 else None
 
 
 def _list_paths(inputs: Sequence[Any]) -> list[Path]:
     """Return the paths among inputs with resolved shards."""
-    parts = chain.from_iterable(map(parts_of, inputs))
-    return [to_path(part) for part in parts if isinstance(part, (str, Path))]
+    paths = list[Path]()
+    for value in inputs:
+        if isinstance(value, Shards):
+            paths += [part for part in value.parts if isinstance(part, Path)]
+        elif isinstance(value, Path):
+            paths.append(value)
+    return paths
 
 
 def find_scores(y_score: Any, y_true: Any) -> Any:

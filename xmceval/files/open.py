@@ -355,7 +355,6 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
         tuple(facts),
         request.role,
         is_ranked=GRAMMARS[layout.kind].is_ranked,
-        are_lists=layout.kind == "ids" and not layout.header,
         has_grades=layout.kind == "json",  # in "target_rel"
         labels_by="name" if has_names else "number",
     )

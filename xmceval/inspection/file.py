@@ -169,7 +169,7 @@ def inspect_file(
         warnings=tuple(warnings),
         are_ranks=opened.role == "scores" and opened.is_ranked,
         format=opened.format.name,
-        has_queries=opened.judgments is not None or opened.is_joined,
+        has_queries=opened.rows_by == "query",
     )
 
 

@@ -73,7 +73,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         entries = lines.gather(len(lines.queries))
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
         opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines)])
-        return replace(opened, is_joined=True)
+        return opened
     if judgments is None and not source.is_line_file:
         raise DataError(
             f"{source}: has scores by query and document, so the truth must have grades by query and document "
@@ -99,7 +99,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
     opened.source.warnings.extend(_compare_queries(source, lines, judgments, unjudged, lacking, request.missing))
-    return replace(opened, is_joined=True, lacking=tuple(lacking))
+    return replace(opened, lacking=tuple(lacking))
 
 
 def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
@@ -221,6 +221,8 @@ def _held(
         is_held=True,
         is_ranked=request.are_scores and source.is_ranked,
         has_ranks=source.has_ranks,
+        rows_by="query",
+        labels_by="name",
     )
 
 

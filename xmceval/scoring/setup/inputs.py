@@ -186,7 +186,7 @@ def _open_again(path: Path, request: Request) -> Source:
 def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width) -> None:
     """Refuse predictions in a file, a table or records that do not fit the truth."""
     judgments = truth.judgments
-    if judgments is not None and not opened.is_joined:
+    if judgments is not None and opened.rows_by != "query":
         raise DataError(
             f"{matrix}: has rows without queries, and {judgments.name} has grades by query and document, "
             "whose order they cannot follow (hint: pass a TREC run, or a table or JSON lines of query_id, doc_id and "

@@ -85,24 +85,28 @@ def join_matrix(source: MatrixSource, rows: Axis, labels: Axis, known: KnownLabe
 
 def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> Opened:
     """Return an input with its rows in the order of the truth's, and its duplicate labels merged if they may be."""
-    source = opened.source
-    rows = opened.rows or Axis(opened.name, "row")
-    ours = None
-    is_by_query = opened.judgments is not None or opened.is_joined
-    if truth is not None and not is_by_query:
-        ours, rows = named_rows(truth, opened)
-        order = find_order(ours, rows)
-        if order is not None:
-            if not isinstance(source, MatrixSource):
-                raise DataError(
-                    f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is "
-                    "read in its own order (hint: sort the lines of both by it)"
-                )
-            source = source.ordered(order)
+    if opened.rows_by != "query":  # queries were joined when they were read
+        opened = _in_order_of_rows(opened, truth)
     if options.duplicates == "max":
-        source = RepairedSource(source)
-    if is_by_query:
-        return replace(opened, source=source, rows=rows, rows_by="query", labels_by="name")
+        opened = replace(opened, source=RepairedSource(opened.source))
+    return opened
+
+
+def _in_order_of_rows(opened: Opened, truth: Opened | None) -> Opened:
+    """Return an input with its rows in the order of the truth's, if both name them."""
+    rows = opened.rows or Axis(opened.name, "row")
+    if truth is None:
+        return replace(opened, rows=rows, rows_by=say_how(None, rows, "position"))
+    ours, rows = named_rows(truth, opened)
+    source = opened.source
+    order = find_order(ours, rows)
+    if order is not None:
+        if not isinstance(source, MatrixSource):
+            raise DataError(
+                f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is "
+                "read in its own order (hint: sort the lines of both by it)"
+            )
+        source = source.ordered(order)
     return replace(opened, source=source, rows=rows, rows_by=say_how(ours, rows, "position"))
 
 

@@ -165,7 +165,8 @@ class MetricSums:
         is_common = all(np.array_equal(values[:, 1], by_run[0][:, 1]) for values in by_run)
         if is_common or any(den == 0 for _, den in totals):
             return np.asarray(np.mean(by_run, axis=0))
-        scale, n_rows = np.mean(totals, axis=0)[1], len(by_run[0])
+        scale = np.mean(totals, axis=0)[1]
+        n_rows = len(by_run[0])
         errors = [
             (values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(by_run, totals, strict=True)
         ]
@@ -184,21 +185,25 @@ class MetricSums:
         ratios of runs the mean of their errors; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1
         this is the paired t test.
         """
-        runs, others = self.runs[system], self.runs[baseline]
-        involved, in_pairs = dict.fromkeys(runs + others), self.pairs.sums
+        runs = self.runs[system]
+        others = self.runs[baseline]
+        involved = dict.fromkeys(runs + others)
+        in_pairs = self.pairs.sums
         pairs = [(i, j) if ((i,), (j,)) in in_pairs else (j, i) for i, j in itertools.combinations(involved, 2)]
         stored = [in_pairs[(i,), (j,)]["products"][self.column] for i, j in pairs]
         numbers = iter(exact(np.concatenate([*(self.sums[run][:5] for run in involved), *stored])))
         moments = {run: RowSums(*itertools.islice(numbers, 5)) for run in involved}
         if any(sums.den == 0 for sums in moments.values()):
             return None
-        n, n_differing = self.n(system, baseline), int(self._counts(system, baseline)[DIFFERING])
+        n = self.n(system, baseline)
+        n_differing = int(self._counts(system, baseline)[DIFFERING])
         products: dict[tuple[int, int], tuple[Any, ...]] = {
             (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
         }
         for i, j in pairs:
             num_num, num_den, den_num, den_den = itertools.islice(numbers, 4)
-            products[i, j], products[j, i] = (num_num, num_den, den_num, den_den), (num_num, den_num, num_den, den_den)
+            products[i, j] = (num_num, num_den, den_num, den_den)
+            products[j, i] = (num_num, den_num, num_den, den_den)
         ratios = {run: Fraction(sums.num) / sums.den for run, sums in moments.items()}
         # The share of each run in the difference of means over runs: one over their number, below 0 for the baseline.
         shares = [(run, Fraction(1, len(runs))) for run in runs] + [(run, Fraction(-1, len(others))) for run in others]
@@ -210,7 +215,8 @@ class MetricSums:
             num2 += share * its_share * num_num
             squared += share * its_share * num_num if share * its_share > 0 else 0
         size = sum((abs(share) * moments[run].num2 / moments[run].den ** 2 for run, share in shares), Fraction(0))
-        first, gap = moments[runs[0]], None
+        first = moments[runs[0]]
+        gap = None
         if all(sums.den2 + first.den2 == 2 * products[runs[0], run][3] for run, sums in moments.items()):
             # All denominators are common: a gap is between numerators.
             num = sum((share * moments[run].num for run, share in shares), Fraction(0))
@@ -242,7 +248,8 @@ class MetricSums:
         if len(self.runs[system]) > 1 or len(self.runs[baseline]) > 1:
             return None, None, None
         counts = self._counts(system, baseline)
-        wins, losses = int(counts[WINS]), int(counts[LOSSES])
+        wins = int(counts[WINS])
+        losses = int(counts[LOSSES])
         return wins, self.n(system, baseline) - self.n_one_sided(system, baseline) - wins - losses, losses
 
     def n_one_sided(self, system: int, baseline: int) -> int:
@@ -267,7 +274,8 @@ def sums_of_totals(
 
     `totals` are by run; `runs` are those of each system; `group` names the rows if these are not all.
     """
-    by_run, left_out = [], []
+    by_run = []
+    left_out = []
     for of_run in totals:
         parts = [part for task, part in zip(program.tasks, of_run.parts, strict=True) if isinstance(task, RowTask)]
         arrays = [*(part["sums"] for part in parts), *(part["shares"] for part in parts)]

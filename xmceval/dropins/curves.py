@@ -235,7 +235,9 @@ def roc_curve(
     if drop_intermediate and tps.size > 2:
         kept = np.ones(tps.size, dtype=np.bool_)
         kept[1:-1] = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
-        tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
+        tps = tps[kept]
+        fps = fps[kept]
+        thresholds = thresholds[kept]
     rates = []
     for sums, name in ((np.append(0, fps), "negative"), (np.append(0, tps), "positive")):
         if sums[-1] <= 0:
@@ -289,7 +291,9 @@ def precision_recall_curve(
     if drop_intermediate and tps.size > 2:
         kept = np.ones(tps.size, dtype=np.bool_)
         kept[1:-1] = (np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0)
-        tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
+        tps = tps[kept]
+        fps = fps[kept]
+        thresholds = thresholds[kept]
     decided = tps + fps
     precision = np.divide(tps, decided, out=np.zeros(decided.size), where=decided != 0)
     recall = tps / tps[-1] if tps[-1] > 0 else np.ones(tps.size)
@@ -317,9 +321,11 @@ def _as_two_classes(y_true: Any, unsupported: str) -> tuple[AnyArray, AnyArray]:
 def _defined_values(compute: Compute, areas: GroupAreas) -> Float64:
     """Return the values, float64 [n_groups], and warn once about groups without a value."""
     if compute is curves.average_precisions:
-        is_undefined, what = areas.positive == 0, "average precision is not defined where there is no positive"
+        is_undefined = areas.positive == 0
+        what = "average precision is not defined where there is no positive"
     else:
-        is_undefined, what = ~areas.has_both, "ROC AUC is not defined where there is only one class"
+        is_undefined = ~areas.has_both
+        what = "ROC AUC is not defined where there is only one class"
     n = int(np.count_nonzero(is_undefined))
     if n:
         value = 0 if compute is curves.average_precisions else "NaN"
@@ -368,7 +374,9 @@ def _average(
         return inputs.mean(_defined_values(compute, areas), weight)
     if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
-        truth, scores, weight = truth[kept], scores[kept], weight[kept]
+        truth = truth[kept]
+        scores = scores[kept]
+        weight = weight[kept]
     row_weights = None if weight is None else weight.astype(np.float64)
     support = None
     if average == "weighted":
@@ -378,7 +386,8 @@ def _average(
             return 0.0
     n_rows, n_labels = truth.shape
     if average == "micro" and row_weights is None:  # does not sort all cells together
-        positive, negative = list[Float64](), list[Float64]()
+        positive = list[Float64]()
+        negative = list[Float64]()
         for cells in inputs.iterate_cells(truth, scores):
             is_true = cells.data.real != 0
             positive.append(cells.data.imag[is_true])
@@ -389,7 +398,8 @@ def _average(
         weights = np.ones(n_rows) if row_weights is None else row_weights
         cells = sparse.vstack([*inputs.iterate_cells(truth, scores)], format="csr")
         if average == "micro":
-            of_cells, starts = np.repeat(weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
+            of_cells = np.repeat(weights, np.diff(cells.indptr))
+            starts = np.array([0, cells.nnz])
             groups = _rank(cells.data, starts, of_cells, n_rows * n_labels, weights.sum() * n_labels)
         else:
             cells = cells.tocsc()

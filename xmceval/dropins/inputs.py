@@ -38,11 +38,9 @@ UndefinedMetricWarning: type[UserWarning] = getattr(
 
 def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return truth, scores and weights in the order of the truth, aligning pandas or polars objects by name."""
-    truth, scores, weights = (
-        _split(y_true, "y_true"),
-        _split(y_score, "y_score"),
-        _split(sample_weight, "sample_weight"),
-    )
+    truth = _split(y_true, "y_true")
+    scores = _split(y_score, "y_score")
+    weights = _split(sample_weight, "sample_weight")
     if not truth.rows.is_named:
         first_named(scores.rows, weights.rows, "y_true")
     columns = find_order(truth.labels, scores.labels)

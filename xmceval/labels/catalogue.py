@@ -210,7 +210,8 @@ def _parse_number(cell: str) -> float | None:
 
 
 def _parse_dataset(row: Mapping[str, str]) -> Dataset:
-    constants, splits = [], []
+    constants = []
+    splits = []
     for part in _split_parts(row["disagreements"]):
         numbers, _, who = part.partition(" ")
         a, b = numbers.split("/")

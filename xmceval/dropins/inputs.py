@@ -198,7 +198,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
         raise DataError(f"sample_weight: is NaN or infinite at row {int(np.argmax(~np.isfinite(weight)))}")
     if not allow_zero and not weight.any():
         raise DataError("sample_weight: all weights are zero; expected at least one that is not")
-    return weight
+    return weight.astype(np.float64)
 
 
 def mean(values: Float64, weight: Any) -> float:

@@ -149,10 +149,12 @@ class LabelCounts:
         size = self._wraps.size
         low_bytes = self._low_bytes[: self.n_labels]
         wraps = self._wraps[: self.n_labels]
-        if self.n_labels <= min(size, LONG_TABLE):
-            return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
-        low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
-        if self.n_labels <= min(size, 64 * low.size):
+        low = np.empty(0, dtype=np.int64)
+        is_dense = self.n_labels <= min(size, LONG_TABLE)
+        if not is_dense:
+            low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
+            is_dense = self.n_labels <= min(size, 64 * low.size)
+        if is_dense:
             return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
         ids, counts = self._high.columns()
         low_counts = wraps[low] * np.int32(256) + low_bytes[low]

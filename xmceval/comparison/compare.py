@@ -18,7 +18,7 @@ from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
-from xmceval.files.io.paths import name_of, to_path
+from xmceval.files.io.paths import name_of, number_alike, to_path
 from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
 from xmceval.metrics.names import restore_measure
@@ -139,8 +139,16 @@ def compare(
     if rows or save_rows is not None or chosen.row_ids is not None:
         check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
-    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
-    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
+    testing = Testing.of(
+        {
+            "against": against,
+            "test": test,
+            "adjust": adjust,
+            "adjust_over": adjust_over,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
     comparison = compare_systems(truth, named, testing, rows=rows, save_rows=save_rows, force=force, progress=progress)
     warn(comparison.doubts)
     return comparison
@@ -235,8 +243,16 @@ def compare_rows(
     --------
     compare : Compare the predictions themselves.
     """
-    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
-    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
+    testing = Testing.of(
+        {
+            "against": against,
+            "test": test,
+            "adjust": adjust,
+            "adjust_over": adjust_over,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
     if isinstance(files, (str, Path)):
         raise UsageError(f"files must be a sequence of paths, got the path {str(files)!r}")
     tables = [read_rows(find_shards(path)) for path in files]
@@ -266,9 +282,7 @@ def compare_tables(
     names = [*names, *systems[len(names) :]]
     files = [name_of(to_path(table.name)) for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
-    called = [
-        f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)
-    ]
+    called = number_alike(called)
     pairs = find_pairs(called, testing.against)
     block, warnings = _align(tables, missing)
     are_same_rows = not warnings

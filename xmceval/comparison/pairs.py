@@ -67,8 +67,10 @@ class Systems:
         overlapping = list[str]()
         for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
             warning, is_compared = _find_overlap([identities[i] for i in pair], [called[i] for i in pair])
-            pairs += [pair] if is_compared else []
-            overlapping += [warning] if warning else []
+            if is_compared:
+                pairs.append(pair)
+            if warning:
+                overlapping.append(warning)
         if needs_pairs and not pairs:
             raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
         by_runs = [pair for pair in pairs if min(len(runs[i]) for i in pair) >= FEWEST]
@@ -228,7 +230,7 @@ def find_differences(
     held = [metric for metric in sums if metric.held is not None]
     watching: AbstractContextManager[Callable[[int], None] | None] = nullcontext()
     if watch is not None and held and by_rows:
-        n_rows = max(metric.n(*pair) for metric in held for pair in by_rows)
+        n_rows = max(metric.count(*pair).n for metric in held for pair in by_rows)
         n_values = sum(len(metric.sums) for metric in held) * n_rows
         watching = watch(
             Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, systems[0].nouns.row)
@@ -247,11 +249,9 @@ def find_differences(
                     test = replace(test, p=randomization_p(a, b, resampling))
                 elif progress is not None:  # p is exact if few rows differ
                     progress(testing.resamples)
-            n = metric.n(system, baseline)
-            wins, ties, losses = metric.record(system, baseline)
-            n_one_sided = metric.n_one_sided(system, baseline)
-            if metric.measure.skips_rows and n_one_sided and not metric.bin:
-                only = f"{counted(n_one_sided, systems[0].nouns.row)} with a value in only one of"
+            counts = metric.count(system, baseline)
+            if metric.measure.skips_rows and counts.n_one_sided and not metric.bin:
+                only = f"{counted(counts.n_one_sided, systems[0].nouns.row)} with a value in only one of"
                 notes.append(f"{metric.measure} counts {only} {names[baseline]} and {names[system]}")
             tested.append(
                 Difference(
@@ -259,10 +259,10 @@ def find_differences(
                     names[system],
                     names[baseline],
                     **asdict(test),
-                    wins=wins,
-                    ties=ties,
-                    losses=losses,
-                    n=n,
+                    n=counts.n,
+                    wins=counts.wins,
+                    ties=counts.ties,
+                    losses=counts.losses,
                     bin=metric.bin,
                     nouns=systems[0].nouns,
                 )

@@ -137,6 +137,21 @@ class Pairs(JointRows):
             sums.add(a, b, weights, self._signs)
 
 
+class RowCounts(NamedTuple):
+    """How many rows of two systems have a value, and how many are better or worse.
+
+    Wins, ties and losses are None for several runs, whose sums do not show them; a row with a value in only one of the
+    two systems counts as none of these.
+    """
+
+    n: int  # with a value in any run of the two; denominators of 0 count if none are dropped
+    n_differing: int
+    n_one_sided: int  # with a value in only one of the two
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+
+
 @dataclass(frozen=True)
 class MetricSums:
     """One metric for every system, averaged over its runs: over all labels and rows, or in a bin or group."""
@@ -173,10 +188,16 @@ class MetricSums:
         ratio = np.mean([num / den for num, den in totals])
         return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
-    def n(self, system: int, baseline: int) -> int:
-        """Count the rows with a value in a run of two systems; denominators of 0 count if none are dropped."""
-        n_neither = int(self._counts(system, baseline)[NEITHER])
-        return max(self.n_all - n_neither, *(self.n_rows[run] for run in self.runs[system] + self.runs[baseline]))
+    def count(self, system: int, baseline: int) -> RowCounts:
+        """Count the rows of two systems."""
+        runs = self.runs[system] + self.runs[baseline]
+        counts = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column].tolist()
+        n = max(self.n_all - counts[NEITHER], *(self.n_rows[run] for run in runs))
+        of_rows = RowCounts(n, counts[DIFFERING], counts[ONE_SIDED])
+        if len(runs) > 2:
+            return of_rows
+        ties = n - of_rows.n_one_sided - counts[WINS] - counts[LOSSES]
+        return of_rows._replace(wins=counts[WINS], ties=ties, losses=counts[LOSSES])
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
         """Compare two systems by the delta method; None if a denominator is 0.
@@ -195,8 +216,8 @@ class MetricSums:
         moments = {run: RowSums(*itertools.islice(numbers, 5)) for run in involved}
         if any(sums.den == 0 for sums in moments.values()):
             return None
-        n = self.n(system, baseline)
-        n_differing = int(self._counts(system, baseline)[DIFFERING])
+        counts = self.count(system, baseline)
+        n = counts.n
         products: dict[tuple[int, int], tuple[Any, ...]] = {
             (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
         }
@@ -234,31 +255,11 @@ class MetricSums:
             squares,
             size,  # the scale of the squares
             n,
-            n_differing,
-            self.pairs.sums[runs, others]["kept"][self.column][:n_differing].tolist(),
+            counts.n_differing,
+            in_pairs[runs, others]["kept"][self.column][: counts.n_differing].tolist(),
             totals,
             gap,
         )
-
-    def record(self, system: int, baseline: int) -> tuple[int | None, int | None, int | None]:
-        """Return the wins, ties and losses of a system; None for several runs, whose sums do not show them.
-
-        A row with a value in only one of the two counts as none of these.
-        """
-        if len(self.runs[system]) > 1 or len(self.runs[baseline]) > 1:
-            return None, None, None
-        counts = self._counts(system, baseline)
-        wins = int(counts[WINS])
-        losses = int(counts[LOSSES])
-        return wins, self.n(system, baseline) - self.n_one_sided(system, baseline) - wins - losses, losses
-
-    def n_one_sided(self, system: int, baseline: int) -> int:
-        """Count the rows with a value in only one of two systems."""
-        return int(self._counts(system, baseline)[ONE_SIDED])
-
-    def _counts(self, system: int, baseline: int) -> Int64:
-        counts: Int64 = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column]
-        return counts
 
 
 def sums_of_totals(

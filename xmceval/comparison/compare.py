@@ -172,28 +172,30 @@ def compare_systems(
     """
     compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(compared.scores)
-    if rows or save_rows is not None:
+    keeps_rows = rows or save_rows is not None
+    if keeps_rows:
         check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
     setup = runs[0].setup
     groups = setup.groups
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
-    held = HeldRows(truth.setup, len(runs)) if rows or save_rows is not None or compared.holds_rows else None
+    held = HeldRows(truth.setup, len(runs)) if keeps_rows or compared.holds_rows else None
     states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
     results = tuple(map(finish_state, states))
-    if held is not None and (rows or save_rows is not None):
+    if held is not None and keeps_rows:
         results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
     block = held.join() if held is not None and compared.holds_rows else None
     program = states[0].setup.program
     totals = [state.totals for state in states]
-    sums = [*sums_of_totals(columns, totals, program, compared.runs, pairs, block)]
-    for code, name in enumerate(() if groups is None else groups.names):
-        inside = None
-        if groups is not None and block is not None:
-            is_inside = groups.codes[block.rows] == code
-            inside = RowBlock(*(array[is_inside] for array in block))
-        of_group = [of_run.groups[code] for of_run in totals]
-        sums += sums_of_totals(columns, of_group, program, compared.runs, pairs.groups[code], inside, name)
+    sums = [*sums_of_totals(columns, totals, program, pairs, block)]
+    if groups is not None:
+        for code, name in enumerate(groups.names):
+            inside = None
+            if block is not None:
+                is_inside = groups.codes[block.rows] == code
+                inside = RowBlock(*(array[is_inside] for array in block))
+            of_group = [of_run.groups[code] for of_run in totals]
+            sums += sums_of_totals(columns, of_group, program, pairs.groups[code], inside, name)
     return compared.compare(results, sums, threads=truth.setup.options.threads, watch=watch)
 
 

@@ -15,7 +15,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference, RunsOf, RunSpread
 from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
-from xmceval.comparison.sums import MetricSums, Runs
+from xmceval.comparison.sums import MetricSums, Pair, Runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed, plural
 from xmceval.files.io.paths import identify
 from xmceval.files.shards import find_shards
@@ -37,8 +37,8 @@ class Systems:
     runs: tuple[Runs, ...]  # of each system, by number
     scores: tuple[System, ...]  # one per run, in the order of the systems
     testing: Testing
-    pairs: list[tuple[int, int]]
-    by_runs: list[tuple[int, int]]  # pairs whose unit of test is the run
+    pairs: list[Pair]
+    by_runs: list[Pair]  # pairs whose unit of test is the run
     overlapping: tuple[str, ...]  # one warning per pair that shares runs
 
     @classmethod
@@ -63,7 +63,7 @@ class Systems:
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
-        pairs = list[tuple[int, int]]()
+        pairs = list[Pair]()
         overlapping = list[str]()
         for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
             warning, is_compared = _find_overlap([identities[i] for i in pair], [called[i] for i in pair])
@@ -77,14 +77,14 @@ class Systems:
         return cls(tuple(called), tuple(runs), tuple(scores), testing, pairs, by_runs, tuple(overlapping))
 
     @property
-    def by_rows(self) -> list[tuple[int, int]]:
+    def by_rows(self) -> list[Pair]:
         """Pairs whose unit of test is the row."""
         return [pair for pair in self.pairs if pair not in self.by_runs]
 
     @property
     def holds_rows(self) -> bool:
         """Whether the values of rows have to be held in memory."""
-        return self.testing.holds_rows and len(self.by_rows) > 0
+        return self.testing.holds_rows and bool(self.by_rows)
 
     def compare(
         self, results: tuple[Result, ...], sums: Sequence[MetricSums], *, threads: int | None, watch: Watch | None
@@ -150,7 +150,7 @@ def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[
     return Doubt(f"{' and '.join(names)} share {shared}, but their test assumes independent runs"), True
 
 
-def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[tuple[int, int]]:
+def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[Pair]:
     """Return the pairs (system, baseline) to compare, by number: all, with the earlier system as baseline.
 
     With `against`, only the pairs with this baseline. Without `needs_pairs`, there may be none.
@@ -205,13 +205,14 @@ class Cost:
         return f"randomization: {tests} of {counted(self.n_rows, self.noun)}{memory}"
 
 
+Watched = AbstractContextManager[Callable[[int], None] | None]
 # Called with the cost before resampling starts; returns a callback for the number of finished resamples.
-Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
+Watch = Callable[[Cost], Watched]
 
 
 def find_differences(
     systems: Sequence[Result],
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[Pair],
     sums: Sequence[MetricSums],
     testing: Testing,
     threads: int | None,
@@ -228,7 +229,7 @@ def find_differences(
     are_tested = {difference.pair for difference in of_runs}
     by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
     held = [metric for metric in sums if metric.held is not None]
-    watching: AbstractContextManager[Callable[[int], None] | None] = nullcontext()
+    watching: Watched = nullcontext()
     if watch is not None and held and by_rows:
         n_rows = max(metric.count(*pair).n for metric in held for pair in by_rows)
         n_values = sum(len(metric.sums) for metric in held) * n_rows
@@ -292,7 +293,7 @@ def find_differences(
 def _order_pairs(
     tested: Sequence[Difference],
     systems: Sequence[Result],
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[Pair],
     of_rows: Collection[Measure],
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Add the untested differences, with warnings; `of_rows` are the measures with per-row values."""

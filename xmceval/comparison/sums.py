@@ -35,6 +35,7 @@ from xmceval.scoring.setup.setup import Program
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Field, Part, Totals, add_rows, add_words, no_sums
 
+Pair = tuple[int, int]  # a system and its baseline, by number
 Runs = tuple[int, ...]  # the runs of a system, by number; usually one
 
 
@@ -99,8 +100,9 @@ class Pairs(JointRows):
     """
 
     def __init__(
-        self, columns: Sequence[Column], runs: Sequence[Runs], pairs: Sequence[tuple[int, int]], n_groups: int = 0
+        self, columns: Sequence[Column], runs: Sequence[Runs], pairs: Sequence[Pair], n_groups: int = 0
     ) -> None:
+        self.runs = runs
         between = [((i,), (j,)) for system, baseline in pairs for i in runs[system] for j in runs[baseline]]
         within = [((i,), (j,)) for of_system in runs for i in of_system for j in of_system if i < j]
         of_systems = [(runs[system], runs[baseline]) for system, baseline in pairs]
@@ -159,7 +161,6 @@ class MetricSums:
     measure: Measure
     bin: str  # the bin of labels or group of rows; empty for all
     column: int
-    runs: Sequence[Runs]  # the runs of each system, usually one
     sums: Sequence[Int64]  # by run [MOMENTS, WORDS]
     n_rows: Sequence[int]  # by run: rows with a value
     n_all: int
@@ -173,7 +174,7 @@ class MetricSums:
         The ratio of their sums is the mean of the runs' ratios: if the denominators of the runs differ, a row
         has the mean error of its runs instead, which is linear like the mean.
         """
-        by_run = [held.values[:, run, self.column] * held.weights[:, None] for run in self.runs[system]]
+        by_run = [held.values[:, run, self.column] * held.weights[:, None] for run in self.pairs.runs[system]]
         if len(by_run) == 1:
             return by_run[0]
         totals = [[exact_sum(column) for column in values.T] for values in by_run]
@@ -190,11 +191,12 @@ class MetricSums:
 
     def count(self, system: int, baseline: int) -> RowCounts:
         """Count the rows of two systems."""
-        runs = self.runs[system] + self.runs[baseline]
-        counts = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column].tolist()
-        n = max(self.n_all - counts[NEITHER], *(self.n_rows[run] for run in runs))
+        runs = self.pairs.runs[system]
+        others = self.pairs.runs[baseline]
+        counts = self.pairs.sums[runs, others]["counts"][self.column].tolist()
+        n = max(self.n_all - counts[NEITHER], *(self.n_rows[run] for run in runs + others))
         of_rows = RowCounts(n, counts[DIFFERING], counts[ONE_SIDED])
-        if len(runs) > 2:
+        if len(runs + others) > 2:
             return of_rows
         ties = n - of_rows.n_one_sided - counts[WINS] - counts[LOSSES]
         return of_rows._replace(wins=counts[WINS], ties=ties, losses=counts[LOSSES])
@@ -206,8 +208,8 @@ class MetricSums:
         ratios of runs the mean of their errors; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1
         this is the paired t test.
         """
-        runs = self.runs[system]
-        others = self.runs[baseline]
+        runs = self.pairs.runs[system]
+        others = self.pairs.runs[baseline]
         involved = dict.fromkeys(runs + others)
         in_pairs = self.pairs.sums
         pairs = [(i, j) if ((i,), (j,)) in in_pairs else (j, i) for i, j in itertools.combinations(involved, 2)]
@@ -218,7 +220,7 @@ class MetricSums:
             return None
         counts = self.count(system, baseline)
         n = counts.n
-        products: dict[tuple[int, int], tuple[Any, ...]] = {
+        products: dict[Pair, tuple[Any, ...]] = {
             (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
         }
         for i, j in pairs:
@@ -266,14 +268,13 @@ def sums_of_totals(
     columns: Sequence[Column],
     totals: Sequence[Totals],
     program: Program,
-    runs: Sequence[Runs],
     pairs: Pairs,
     held: RowBlock | None,
     group: str = "",
 ) -> Iterator[MetricSums]:
     """Yield the sums of every metric with per-row values: over all labels, then within each bin.
 
-    `totals` are by run; `runs` are those of each system; `group` names the rows if these are not all.
+    `totals` are by run; `group` names the rows if these are not all.
     """
     by_run = []
     left_out = []
@@ -293,7 +294,6 @@ def sums_of_totals(
             measure,
             bin_name or group,
             number,
-            runs,
             [sums[number] for sums in by_run],
             [n - of_run[of_all] for n, of_run in zip(n_rows, left_out, strict=True)],
             max(n_rows),
@@ -303,14 +303,13 @@ def sums_of_totals(
 
 
 def sums_of_rows(
-    measures: Sequence[Measure], block: RowBlock, pairs: Sequence[tuple[int, int]], *, holds_rows: bool
+    measures: Sequence[Measure], block: RowBlock, pairs: Sequence[Pair], *, holds_rows: bool
 ) -> list[MetricSums]:
     """Return the sums of saved per-row values, over pairs (system, baseline) by number."""
     n_rows, n_systems = block.values.shape[:2]
-    runs = [(system,) for system in range(n_systems)]
     by_system = [np.ascontiguousarray(block.values[:, system]) for system in range(n_systems)]
     weights = block.weights if (block.weights != 1).any() else np.empty(0)
-    pair_sums = Pairs([*map(Column, measures)], runs, pairs)
+    pair_sums = Pairs([*map(Column, measures)], [(system,) for system in range(n_systems)], pairs)
     pair_sums.add(by_system, weights)
     sums, extremes = zip(*(add_rows(values, weights) for values in by_system), strict=True)
     with_value = block.counts.sum(axis=0)
@@ -319,7 +318,6 @@ def sums_of_rows(
             measure,
             "",
             number,
-            runs,
             [of_system[number] for of_system in sums],
             [int(n) for n in with_value[:, number]],
             n_rows,

@@ -47,7 +47,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex --plot runs.svg
     """
-    quiet, verbose = arguments["quiet"], arguments["verbose"]
+    quiet = arguments["quiet"]
+    verbose = arguments["verbose"]
     if arguments["init"] is not None:
         _write_proposal(arguments["init"], force=arguments["force"], quiet=quiet)
         return
@@ -80,7 +81,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
             executor=executor,
             watch=watch(quiet),
         )
-    failures, doubts = list(list_failures(outcome)), list(list_lines(outcome, "doubts"))
+    failures = list(list_failures(outcome))
+    doubts = list(list_lines(outcome, "doubts"))
     if arguments["strict"]:
         refuse_doubts(doubts, failures)
     for line in list_lines(outcome, "notes") if verbose else ():

@@ -226,7 +226,8 @@ def _read_system(
         paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
         config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
         everywhere = table.get("path", table.get("runs"))
-        predictions, missing = {}, {}
+        predictions = {}
+        missing = {}
         with config.noting(keys):
             for dataset in datasets:
                 value = paths.get(dataset.name, everywhere)

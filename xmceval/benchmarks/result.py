@@ -156,7 +156,8 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             return super()._render(form, layout)
         if layout.transpose:
             raise UsageError("transpose=True is not available for a benchmark")
-        drawing, narrow = load_form(form), replace(layout, intervals=bool(layout.intervals))
+        drawing = load_form(form)
+        narrow = replace(layout, intervals=bool(layout.intervals))
         pairs = (len(self.datasets) + 1) // 2  # blocks of two data sets
         candidates = [(narrow, True, pairs)]  # layouts, joined or not, with at most so many blocks of columns
         if form == "table" and layout.intervals is None:
@@ -410,12 +411,14 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
         if difference.p is not None
     ]
     if tests:
-        (better, worse), against = find_signs(layout).values(), benchmark.testing.against
+        better, worse = find_signs(layout).values()
+        against = benchmark.testing.against
         best = "best of those tested" if benchmark.published else "best"
         words = f"{better} {best}, and significantly better than the second"
         n = counted(len(set(tests)), "best value")
         if against is not None:
-            words, n = f"{better} better, {worse} worse than {against}", counted(len(tests), "test")
+            words = f"{better} better, {worse} worse than {against}"
+            n = counted(len(tests), "test")
         yield f"{words}: {n_marks} of {n}"
         yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:

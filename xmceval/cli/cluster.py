@@ -37,7 +37,8 @@ def open_dask(target: str) -> Iterator[Executor]:
         import distributed
     except ImportError:
         raise UsageError("--dask needs the package distributed (hint: pip install distributed)") from None
-    is_local, number = target.startswith("local:"), target.removeprefix("local:")
+    is_local = target.startswith("local:")
+    number = target.removeprefix("local:")
     if not is_local and "://" not in target:
         raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")
     if is_local and not (number.isdigit() and int(number)):

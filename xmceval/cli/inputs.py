@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.cli.messages import long_work, say
 from xmceval.errors import UsageError
-from xmceval.files.io.paths import is_address, is_pattern, named_path, split_ending, to_path
+from xmceval.files.io.paths import is_address, is_pattern, named_path, number_alike, split_ending, to_path
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
@@ -66,10 +66,7 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     texts = arguments["preds"]
     passed, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
     shortest = [name or short for name, short in zip(passed, short_names(paths), strict=True)]
-    names = [  # a name that several share is numbered: a.txt (1), a.txt (2)
-        f"{name} ({shortest[: i + 1].count(name)})" if shortest.count(name) > 1 else name
-        for i, name in enumerate(shortest)
-    ]
+    names = number_alike(shortest)
     _refuse_expanded(arguments["truth"], arguments["preds"])
     systems = [*map(System, paths, names)]
     for text in arguments.get("runs", ()):

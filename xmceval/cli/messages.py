@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 BREACH = 3  # exit code when a gate did not pass
 
-PATIENCE, PAUSE = 1.0, 0.2  # seconds before a bar is first drawn, and between updates
+PATIENCE = 1.0  # seconds before a bar is first drawn
+PAUSE = 0.2  # seconds between updates
 STEPS = 1000
 NAME = 28  # characters
 CLEAR = "\r\x1b[K"
@@ -130,16 +131,20 @@ def _draw_until(is_over: threading.Event) -> None:
     global _is_drawn  # noqa: PLW0603
     from xmceval.rows.progress import measure_progress
 
-    bar, shown, began = None, "", time.monotonic()
+    bar = None
+    shown = ""
+    began = time.monotonic()
     while not is_over.wait(PAUSE):
         name, share, place = measure_progress() or ("", 1.0, "")
         if share >= 1:
             _clear()
             bar = None
             continue
-        label, step = escaped(PurePath(name).name[-NAME:]), int(STEPS * share)
+        label = escaped(PurePath(name).name[-NAME:])
+        step = int(STEPS * share)
         if bar is None or shown != label or bar.pos > step:
-            bar, shown = click.progressbar(length=STEPS, width=0, file=sys.stderr), label
+            bar = click.progressbar(length=STEPS, width=0, file=sys.stderr)
+            shown = label
         bar.label = f"{label}, {place}" if place else label
         if step > bar.pos and time.monotonic() - began >= PATIENCE:
             with _lock:

@@ -59,7 +59,8 @@ class GroupedCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            form, word = next((param for param in self.params if param.name == "form"), None), error.option_name[2:]
+            form = next((param for param in self.params if param.name == "form"), None)
+            word = error.option_name[2:]
             word = {"markdown": "md", "tex": "latex"}.get(word, word)
             if form is not None and word in form.type.choices:  # type: ignore[attr-defined]
                 raise click.UsageError(f"No such option {error.option_name!r} (hint: -o {word})", ctx) from None
@@ -122,7 +123,8 @@ def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function]
 
 def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
     """Make one of the options of a dataclass."""
-    spec, default = specs(of)[name], of.__dataclass_fields__[name].default
+    spec = specs(of)[name]
+    default = of.__dataclass_fields__[name].default
     how = _describe_kind(spec, default)
     if spec.names is not None:
         how["shell_complete"] = completing(spec.names, are_listed=spec.kind is list)

@@ -18,7 +18,7 @@ from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
 from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
-from xmceval.files.io.paths import name_of, to_path
+from xmceval.files.io.paths import name_of, number_alike, to_path
 from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
 from xmceval.metrics.names import restore_measure
@@ -140,8 +140,16 @@ def compare(
     if rows or save_rows is not None or chosen.row_ids is not None:
         check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
-    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
-    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
+    testing = Testing.of(
+        {
+            "against": against,
+            "test": test,
+            "adjust": adjust,
+            "adjust_over": adjust_over,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
     comparison = compare_systems(truth, named, testing, rows=rows, save_rows=save_rows, force=force, progress=progress)
     warn(comparison.doubts)
     return comparison
@@ -165,27 +173,30 @@ def compare_systems(
     """
     compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(compared.scores)
-    if rows or save_rows is not None:
+    keeps_rows = rows or save_rows is not None
+    if keeps_rows:
         check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
     setup = runs[0].setup
     groups = setup.groups
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
-    held = HeldRows(truth.setup, len(runs)) if rows or save_rows is not None or compared.holds_rows else None
+    held = HeldRows(truth.setup, len(runs)) if keeps_rows or compared.holds_rows else None
     states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
     results = tuple(map(finish_state, states))
-    if held is not None and (rows or save_rows is not None):
+    if held is not None and keeps_rows:
         results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
     block = held.join() if held is not None and compared.holds_rows else None
-    program, totals = states[0].setup.program, [state.totals for state in states]
-    sums = [*sums_of_totals(columns, totals, program, compared.runs, pairs, block)]
-    for code, name in enumerate(() if groups is None else groups.names):
-        inside = None
-        if groups is not None and block is not None:
-            is_inside = groups.codes[block.rows] == code
-            inside = RowBlock(*(array[is_inside] for array in block))
-        of_group = [of_run.groups[code] for of_run in totals]
-        sums += sums_of_totals(columns, of_group, program, compared.runs, pairs.groups[code], inside, name)
+    program = states[0].setup.program
+    totals = [state.totals for state in states]
+    sums = [*sums_of_totals(columns, totals, program, pairs, block)]
+    if groups is not None:
+        for code, name in enumerate(groups.names):
+            inside = None
+            if block is not None:
+                is_inside = groups.codes[block.rows] == code
+                inside = RowBlock(*(array[is_inside] for array in block))
+            of_group = [of_run.groups[code] for of_run in totals]
+            sums += sums_of_totals(columns, of_group, program, pairs.groups[code], inside, name)
     return compared.compare(results, sums, threads=truth.setup.options.threads, watch=watch)
 
 
@@ -235,8 +246,16 @@ def compare_rows(
     --------
     compare : Compare the predictions themselves.
     """
-    how = {"against": against, "test": test, "adjust": adjust, "adjust_over": adjust_over}
-    testing = Testing.of({**how, "resamples": resamples, "seed": seed})
+    testing = Testing.of(
+        {
+            "against": against,
+            "test": test,
+            "adjust": adjust,
+            "adjust_over": adjust_over,
+            "resamples": resamples,
+            "seed": seed,
+        }
+    )
     if isinstance(files, (str, Path)):
         raise UsageError(f"files must be a sequence of paths, got the path {str(files)!r}")
     tables = [read_rows(find_shards(path)) for path in files]
@@ -266,9 +285,7 @@ def compare_tables(
     names = [*names, *systems[len(names) :]]
     files = [name_of(to_path(table.name)) for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
-    called = [
-        f"{name} ({called[: i + 1].count(name)})" if called.count(name) > 1 else name for i, name in enumerate(called)
-    ]
+    called = number_alike(called)
     pairs = find_pairs(called, testing.against)
     block, warnings = _align(tables, missing)
     are_same_rows = not warnings
@@ -276,7 +293,8 @@ def compare_tables(
     sums = sums_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
     counts = _restore_counts(tables) if are_same_rows else None
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
-    results, nouns = [], OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
+    results = []
+    nouns = OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
     for i, name in enumerate(called):
         values, extremes = (np.stack([getattr(metric, of)[i] for metric in sums]) for of in ("sums", "extremes"))
         estimates = estimate(measures, values, [metric.n_rows[i] for metric in sums], extremes)
@@ -370,7 +388,8 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
         raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
     doubts = list[Doubt]()
     for number, table in enumerate(tables) if lines else ():
-        here, there = has_row[:, number] & ~has_row[:, 0], has_row[:, 0] & ~has_row[:, number]
+        here = has_row[:, number] & ~has_row[:, 0]
+        there = has_row[:, 0] & ~has_row[:, number]
         only = ([rows[place] for place in np.flatnonzero(place_is)] for place_is in (here, there))
         doubts += doubt_alike(table.name, "row", tables[0].name, *only)
     if missing == "drop":

@@ -15,7 +15,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference, RunsOf, RunSpread
 from xmceval.comparison.options import Testing
 from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
-from xmceval.comparison.sums import MetricSums, Runs
+from xmceval.comparison.sums import MetricSums, Pair, Runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed, plural
 from xmceval.files.io.paths import identify
 from xmceval.files.shards import find_shards
@@ -37,8 +37,8 @@ class Systems:
     runs: tuple[Runs, ...]  # of each system, by number
     scores: tuple[System, ...]  # one per run, in the order of the systems
     testing: Testing
-    pairs: list[tuple[int, int]]
-    by_runs: list[tuple[int, int]]  # pairs whose unit of test is the run
+    pairs: list[Pair]
+    by_runs: list[Pair]  # pairs whose unit of test is the run
     overlapping: tuple[str, ...]  # one warning per pair that shares runs
 
     @classmethod
@@ -63,25 +63,28 @@ class Systems:
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
-        pairs, overlapping = list[tuple[int, int]](), list[str]()
+        pairs = list[Pair]()
+        overlapping = list[str]()
         for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
             warning, is_compared = _find_overlap([identities[i] for i in pair], [called[i] for i in pair])
-            pairs += [pair] if is_compared else []
-            overlapping += [warning] if warning else []
+            if is_compared:
+                pairs.append(pair)
+            if warning:
+                overlapping.append(warning)
         if needs_pairs and not pairs:
             raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
         by_runs = [pair for pair in pairs if min(len(runs[i]) for i in pair) >= FEWEST]
         return cls(tuple(called), tuple(runs), tuple(scores), testing, pairs, by_runs, tuple(overlapping))
 
     @property
-    def by_rows(self) -> list[tuple[int, int]]:
+    def by_rows(self) -> list[Pair]:
         """Pairs whose unit of test is the row."""
         return [pair for pair in self.pairs if pair not in self.by_runs]
 
     @property
     def holds_rows(self) -> bool:
         """Whether the values of rows have to be held in memory."""
-        return self.testing.holds_rows and len(self.by_rows) > 0
+        return self.testing.holds_rows and bool(self.by_rows)
 
     def compare(
         self, results: tuple[Result, ...], sums: Sequence[MetricSums], *, threads: int | None, watch: Watch | None
@@ -106,7 +109,8 @@ class Systems:
             for system, baseline in self.by_runs
             for (bin_name, measure), ours, theirs in zip(places, values[system], values[baseline], strict=True)
         ]
-        with_runs, n_measures = list[RunsOf](), len(results[0].figures)
+        with_runs = list[RunsOf]()
+        n_measures = len(results[0].figures)
         for name, runs, of_system in zip(self.names, self.runs, values, strict=True):
             if len(runs) > 1:
                 spreads = tuple(
@@ -146,7 +150,7 @@ def _find_overlap(pair: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[
     return Doubt(f"{' and '.join(names)} share {shared}, but their test assumes independent runs"), True
 
 
-def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[tuple[int, int]]:
+def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool = True) -> list[Pair]:
     """Return the pairs (system, baseline) to compare, by number: all, with the earlier system as baseline.
 
     With `against`, only the pairs with this baseline. Without `needs_pairs`, there may be none.
@@ -201,13 +205,14 @@ class Cost:
         return f"randomization: {tests} of {counted(self.n_rows, self.noun)}{memory}"
 
 
+Watched = AbstractContextManager[Callable[[int], None] | None]
 # Called with the cost before resampling starts; returns a callback for the number of finished resamples.
-Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
+Watch = Callable[[Cost], Watched]
 
 
 def find_differences(
     systems: Sequence[Result],
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[Pair],
     sums: Sequence[MetricSums],
     testing: Testing,
     threads: int | None,
@@ -220,17 +225,19 @@ def find_differences(
     Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
     baseline) by number; `watch` shows the cost and progress of resampling.
     """
-    names, are_tested = [result.name for result in systems], {difference.pair for difference in of_runs}
+    names = [result.name for result in systems]
+    are_tested = {difference.pair for difference in of_runs}
     by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
     held = [metric for metric in sums if metric.held is not None]
-    watching: AbstractContextManager[Callable[[int], None] | None] = nullcontext()
+    watching: Watched = nullcontext()
     if watch is not None and held and by_rows:
-        n_rows = max(metric.n(*pair) for metric in held for pair in by_rows)
+        n_rows = max(metric.count(*pair).n for metric in held for pair in by_rows)
         n_values = sum(len(metric.sums) for metric in held) * n_rows
         watching = watch(
             Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, systems[0].nouns.row)
         )
-    tested, notes = list[Difference](), list[str]()
+    tested = list[Difference]()
+    notes = list[str]()
     with watching as progress:
         resampling = Resampling(testing.resamples, testing.seed, threads or default_threads(), progress)
         for (system, baseline), metric in itertools.product(by_rows, sums):
@@ -243,10 +250,9 @@ def find_differences(
                     test = replace(test, p=randomization_p(a, b, resampling))
                 elif progress is not None:  # p is exact if few rows differ
                     progress(testing.resamples)
-            n, (wins, ties, losses) = metric.n(system, baseline), metric.record(system, baseline)
-            n_one_sided = metric.n_one_sided(system, baseline)
-            if metric.measure.skips_rows and n_one_sided and not metric.bin:
-                only = f"{counted(n_one_sided, systems[0].nouns.row)} with a value in only one of"
+            counts = metric.count(system, baseline)
+            if metric.measure.skips_rows and counts.n_one_sided and not metric.bin:
+                only = f"{counted(counts.n_one_sided, systems[0].nouns.row)} with a value in only one of"
                 notes.append(f"{metric.measure} counts {only} {names[baseline]} and {names[system]}")
             tested.append(
                 Difference(
@@ -254,10 +260,10 @@ def find_differences(
                     names[system],
                     names[baseline],
                     **asdict(test),
-                    wins=wins,
-                    ties=ties,
-                    losses=losses,
-                    n=n,
+                    n=counts.n,
+                    wins=counts.wins,
+                    ties=counts.ties,
+                    losses=counts.losses,
                     bin=metric.bin,
                     nouns=systems[0].nouns,
                 )
@@ -274,7 +280,8 @@ def find_differences(
     for members in families.values():
         ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
         for i, p in zip(members, ps, strict=True):
-            difference, smallest = differences[i], None
+            difference = differences[i]
+            smallest = None
             is_by_t = difference.unit == "run" or testing.test == "t"
             if is_by_t and difference.error is not None and difference.degrees is not None:
                 smallest = detectable(difference.error, difference.degrees, len(members))
@@ -286,12 +293,14 @@ def find_differences(
 def _order_pairs(
     tested: Sequence[Difference],
     systems: Sequence[Result],
-    pairs: Sequence[tuple[int, int]],
+    pairs: Sequence[Pair],
     of_rows: Collection[Measure],
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Add the untested differences, with warnings; `of_rows` are the measures with per-row values."""
     by_key = {difference.key: difference for difference in tested if not difference.bin}
-    differences, untested, nouns = list[Difference](), dict[str, dict[str, None]](), systems[0].nouns
+    differences = list[Difference]()
+    untested = dict[str, dict[str, None]]()
+    nouns = systems[0].nouns
     for system, baseline in pairs:
         for figure, other in zip(systems[system].figures, systems[baseline].figures, strict=True):
             gap = figure.estimate.value - other.estimate.value

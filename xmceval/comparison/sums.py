@@ -35,6 +35,7 @@ from xmceval.scoring.setup.setup import Program
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Field, Part, Totals, add_rows, add_words, no_sums
 
+Pair = tuple[int, int]  # a system and its baseline, by number
 Runs = tuple[int, ...]  # the runs of a system, by number; usually one
 
 
@@ -99,8 +100,9 @@ class Pairs(JointRows):
     """
 
     def __init__(
-        self, columns: Sequence[Column], runs: Sequence[Runs], pairs: Sequence[tuple[int, int]], n_groups: int = 0
+        self, columns: Sequence[Column], runs: Sequence[Runs], pairs: Sequence[Pair], n_groups: int = 0
     ) -> None:
+        self.runs = runs
         between = [((i,), (j,)) for system, baseline in pairs for i in runs[system] for j in runs[baseline]]
         within = [((i,), (j,)) for of_system in runs for i in of_system for j in of_system if i < j]
         of_systems = [(runs[system], runs[baseline]) for system, baseline in pairs]
@@ -137,6 +139,21 @@ class Pairs(JointRows):
             sums.add(a, b, weights, self._signs)
 
 
+class RowCounts(NamedTuple):
+    """How many rows of two systems have a value, and how many are better or worse.
+
+    Wins, ties and losses are None for several runs, whose sums do not show them; a row with a value in only one of the
+    two systems counts as none of these.
+    """
+
+    n: int  # with a value in any run of the two; denominators of 0 count if none are dropped
+    n_differing: int
+    n_one_sided: int  # with a value in only one of the two
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+
+
 @dataclass(frozen=True)
 class MetricSums:
     """One metric for every system, averaged over its runs: over all labels and rows, or in a bin or group."""
@@ -144,7 +161,6 @@ class MetricSums:
     measure: Measure
     bin: str  # the bin of labels or group of rows; empty for all
     column: int
-    runs: Sequence[Runs]  # the runs of each system, usually one
     sums: Sequence[Int64]  # by run [MOMENTS, WORDS]
     n_rows: Sequence[int]  # by run: rows with a value
     n_all: int
@@ -158,24 +174,32 @@ class MetricSums:
         The ratio of their sums is the mean of the runs' ratios: if the denominators of the runs differ, a row
         has the mean error of its runs instead, which is linear like the mean.
         """
-        by_run = [held.values[:, run, self.column] * held.weights[:, None] for run in self.runs[system]]
+        by_run = [held.values[:, run, self.column] * held.weights[:, None] for run in self.pairs.runs[system]]
         if len(by_run) == 1:
             return by_run[0]
         totals = [[exact_sum(column) for column in values.T] for values in by_run]
         is_common = all(np.array_equal(values[:, 1], by_run[0][:, 1]) for values in by_run)
         if is_common or any(den == 0 for _, den in totals):
             return np.asarray(np.mean(by_run, axis=0))
-        scale, n_rows = np.mean(totals, axis=0)[1], len(by_run[0])
+        scale = np.mean(totals, axis=0)[1]
+        n_rows = len(by_run[0])
         errors = [
             (values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(by_run, totals, strict=True)
         ]
         ratio = np.mean([num / den for num, den in totals])
         return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
-    def n(self, system: int, baseline: int) -> int:
-        """Count the rows with a value in a run of two systems; denominators of 0 count if none are dropped."""
-        n_neither = int(self._counts(system, baseline)[NEITHER])
-        return max(self.n_all - n_neither, *(self.n_rows[run] for run in self.runs[system] + self.runs[baseline]))
+    def count(self, system: int, baseline: int) -> RowCounts:
+        """Count the rows of two systems."""
+        runs = self.pairs.runs[system]
+        others = self.pairs.runs[baseline]
+        counts = self.pairs.sums[runs, others]["counts"][self.column].tolist()
+        n = max(self.n_all - counts[NEITHER], *(self.n_rows[run] for run in runs + others))
+        of_rows = RowCounts(n, counts[DIFFERING], counts[ONE_SIDED])
+        if len(runs + others) > 2:
+            return of_rows
+        ties = n - of_rows.n_one_sided - counts[WINS] - counts[LOSSES]
+        return of_rows._replace(wins=counts[WINS], ties=ties, losses=counts[LOSSES])
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
         """Compare two systems by the delta method; None if a denominator is 0.
@@ -184,21 +208,25 @@ class MetricSums:
         ratios of runs the mean of their errors; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1
         this is the paired t test.
         """
-        runs, others = self.runs[system], self.runs[baseline]
-        involved, in_pairs = dict.fromkeys(runs + others), self.pairs.sums
+        runs = self.pairs.runs[system]
+        others = self.pairs.runs[baseline]
+        involved = dict.fromkeys(runs + others)
+        in_pairs = self.pairs.sums
         pairs = [(i, j) if ((i,), (j,)) in in_pairs else (j, i) for i, j in itertools.combinations(involved, 2)]
         stored = [in_pairs[(i,), (j,)]["products"][self.column] for i, j in pairs]
         numbers = iter(exact(np.concatenate([*(self.sums[run][:5] for run in involved), *stored])))
         moments = {run: RowSums(*itertools.islice(numbers, 5)) for run in involved}
         if any(sums.den == 0 for sums in moments.values()):
             return None
-        n, n_differing = self.n(system, baseline), int(self._counts(system, baseline)[DIFFERING])
-        products: dict[tuple[int, int], tuple[Any, ...]] = {
+        counts = self.count(system, baseline)
+        n = counts.n
+        products: dict[Pair, tuple[Any, ...]] = {
             (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
         }
         for i, j in pairs:
             num_num, num_den, den_num, den_den = itertools.islice(numbers, 4)
-            products[i, j], products[j, i] = (num_num, num_den, den_num, den_den), (num_num, den_num, num_den, den_den)
+            products[i, j] = (num_num, num_den, den_num, den_den)
+            products[j, i] = (num_num, den_num, num_den, den_den)
         ratios = {run: Fraction(sums.num) / sums.den for run, sums in moments.items()}
         # The share of each run in the difference of means over runs: one over their number, below 0 for the baseline.
         shares = [(run, Fraction(1, len(runs))) for run in runs] + [(run, Fraction(-1, len(others))) for run in others]
@@ -210,7 +238,8 @@ class MetricSums:
             num2 += share * its_share * num_num
             squared += share * its_share * num_num if share * its_share > 0 else 0
         size = sum((abs(share) * moments[run].num2 / moments[run].den ** 2 for run, share in shares), Fraction(0))
-        first, gap = moments[runs[0]], None
+        first = moments[runs[0]]
+        gap = None
         if all(sums.den2 + first.den2 == 2 * products[runs[0], run][3] for run, sums in moments.items()):
             # All denominators are common: a gap is between numerators.
             num = sum((share * moments[run].num for run, share in shares), Fraction(0))
@@ -228,46 +257,27 @@ class MetricSums:
             squares,
             size,  # the scale of the squares
             n,
-            n_differing,
-            self.pairs.sums[runs, others]["kept"][self.column][:n_differing].tolist(),
+            counts.n_differing,
+            in_pairs[runs, others]["kept"][self.column][: counts.n_differing].tolist(),
             totals,
             gap,
         )
-
-    def record(self, system: int, baseline: int) -> tuple[int | None, int | None, int | None]:
-        """Return the wins, ties and losses of a system; None for several runs, whose sums do not show them.
-
-        A row with a value in only one of the two counts as none of these.
-        """
-        if len(self.runs[system]) > 1 or len(self.runs[baseline]) > 1:
-            return None, None, None
-        counts = self._counts(system, baseline)
-        wins, losses = int(counts[WINS]), int(counts[LOSSES])
-        return wins, self.n(system, baseline) - self.n_one_sided(system, baseline) - wins - losses, losses
-
-    def n_one_sided(self, system: int, baseline: int) -> int:
-        """Count the rows with a value in only one of two systems."""
-        return int(self._counts(system, baseline)[ONE_SIDED])
-
-    def _counts(self, system: int, baseline: int) -> Int64:
-        counts: Int64 = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column]
-        return counts
 
 
 def sums_of_totals(
     columns: Sequence[Column],
     totals: Sequence[Totals],
     program: Program,
-    runs: Sequence[Runs],
     pairs: Pairs,
     held: RowBlock | None,
     group: str = "",
 ) -> Iterator[MetricSums]:
     """Yield the sums of every metric with per-row values: over all labels, then within each bin.
 
-    `totals` are by run; `runs` are those of each system; `group` names the rows if these are not all.
+    `totals` are by run; `group` names the rows if these are not all.
     """
-    by_run, left_out = [], []
+    by_run = []
+    left_out = []
     for of_run in totals:
         parts = [part for task, part in zip(program.tasks, of_run.parts, strict=True) if isinstance(task, RowTask)]
         arrays = [*(part["sums"] for part in parts), *(part["shares"] for part in parts)]
@@ -284,7 +294,6 @@ def sums_of_totals(
             measure,
             bin_name or group,
             number,
-            runs,
             [sums[number] for sums in by_run],
             [n - of_run[of_all] for n, of_run in zip(n_rows, left_out, strict=True)],
             max(n_rows),
@@ -294,14 +303,13 @@ def sums_of_totals(
 
 
 def sums_of_rows(
-    measures: Sequence[Measure], block: RowBlock, pairs: Sequence[tuple[int, int]], *, holds_rows: bool
+    measures: Sequence[Measure], block: RowBlock, pairs: Sequence[Pair], *, holds_rows: bool
 ) -> list[MetricSums]:
     """Return the sums of saved per-row values, over pairs (system, baseline) by number."""
     n_rows, n_systems = block.values.shape[:2]
-    runs = [(system,) for system in range(n_systems)]
     by_system = [np.ascontiguousarray(block.values[:, system]) for system in range(n_systems)]
     weights = block.weights if (block.weights != 1).any() else np.empty(0)
-    pair_sums = Pairs([*map(Column, measures)], runs, pairs)
+    pair_sums = Pairs([*map(Column, measures)], [(system,) for system in range(n_systems)], pairs)
     pair_sums.add(by_system, weights)
     sums, extremes = zip(*(add_rows(values, weights) for values in by_system), strict=True)
     with_value = block.counts.sum(axis=0)
@@ -310,7 +318,6 @@ def sums_of_rows(
             measure,
             "",
             number,
-            runs,
             [of_system[number] for of_system in sums],
             [int(n) for n in with_value[:, number]],
             n_rows,

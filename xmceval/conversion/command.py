@@ -45,7 +45,8 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     with long_work(quiet):
         written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
-        rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
+        rows = counted(written.n_rows, "row")
+        labels = counted(written.n_labels, "label")
         say(f"note: {without_secrets(src)}: {written.description}")
         say(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}")
     warn(() if quiet else written.warnings)

@@ -106,7 +106,8 @@ def convert(
     path = to_path(dst) if isinstance(dst, (str, Path)) else None
     form, compression = (".txt", "") if path is None else _find_form(path)
     opened, width = open_rows(src, kind=kind, n_labels=n_labels, labels=labels, max_line=max_line)
-    source, are_scores = opened.fit_width(width.or_none), opened.role == "scores"
+    source = opened.fit_width(width.or_none)
+    are_scores = opened.role == "scores"
     if form == ".npy" and kind is None and opened.format.holds == BOTH:
         raise UsageError(
             f"{dst}: a dense array has 0 for what is not true, but -inf for what is not predicted (hint: pass "
@@ -179,7 +180,9 @@ COMPRESSORS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, int]]:
     """Yield pieces of text, the header first, with the number of rows in each."""
-    (n_rows, _), indptr, start = matrix.shape, matrix.indptr, 0
+    n_rows, _ = matrix.shape
+    indptr = matrix.indptr
+    start = 0
     yield b"%d %d\n" % matrix.shape, 0
     while start < n_rows:  # rows with about CELLS entries in all
         stop = max(int(np.searchsorted(indptr, indptr[start] + CELLS, side="right")) - 1, start + 1)
@@ -201,7 +204,8 @@ def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
 
 def _write_npy(file: BinaryIO, matrix: sparse.csr_array[np.float64], name: str, *, are_scores: bool) -> None:
     """Write a dense array, some rows at a time."""
-    (n_rows, n_labels), values = matrix.shape, _narrowed(matrix.data)
+    n_rows, n_labels = matrix.shape
+    values = _narrowed(matrix.data)
     is_missing = np.isneginf(values)
     if are_scores and is_missing.any():
         row = int(np.searchsorted(matrix.indptr, np.argmax(is_missing), side="right")) - 1

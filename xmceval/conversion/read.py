@@ -152,15 +152,18 @@ def collect_rows(
 
     def parse(scratch: Scratch, block: Block) -> None:
         rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
-        n_entries, lengths = rows.indptr[-1], np.diff(rows.indptr)
-        labels, values = rows.indices[:n_entries], rows.values[:n_entries]
+        n_entries = rows.indptr[-1]
+        lengths = np.diff(rows.indptr)
+        labels = rows.indices[:n_entries]
+        values = rows.values[:n_entries]
         kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits if that is enough
         kept = slice(None)
         if top is not None:
             row = np.repeat(np.arange(lengths.size), lengths)
             order = np.lexsort((labels, -values, row))  # equal scores in the order of their labels
             rank = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-            kept, lengths = order[rank < top], np.minimum(lengths, top)
+            kept = order[rank < top]
+            lengths = np.minimum(lengths, top)
         parts.append(_Part(block.first_row, lengths, labels[kept].astype(kind), values[kept].copy()))
         add(lengths.size)
 

@@ -233,15 +233,11 @@ def roc_curve(
     """
     tps, fps, thresholds = _compute_steps(y_true, y_score, pos_label, sample_weight)
     if drop_intermediate and tps.size > 2:
-        kept = np.ones(tps.size, dtype=np.bool_)
-        kept[1:-1] = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
-        tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
-    rates = []
-    for sums, name in ((np.append(0, fps), "negative"), (np.append(0, tps), "positive")):
-        if sums[-1] <= 0:
-            warn([f"no row is {name}: its rate is not defined and was set to NaN"], inputs.UndefinedMetricWarning)
-        rates.append(sums / sums[-1] if sums[-1] > 0 else np.full(sums.size, np.nan))
-    return rates[0], rates[1], np.append(np.inf, thresholds.astype(np.float64))
+        is_bend = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
+        tps, fps, thresholds = _keep_between(is_bend, tps, fps, thresholds)
+    fpr = _rates(fps, "negative")
+    tpr = _rates(tps, "positive")
+    return fpr, tpr, np.append(np.inf, thresholds.astype(np.float64))
 
 
 def precision_recall_curve(
@@ -287,18 +283,32 @@ def precision_recall_curve(
     if tps[-1] == 0:
         warn(["recall is not defined where no row is positive; it was set to 1 at every threshold"], UserWarning)
     if drop_intermediate and tps.size > 2:
-        kept = np.ones(tps.size, dtype=np.bool_)
-        kept[1:-1] = (np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0)
-        tps, fps, thresholds = tps[kept], fps[kept], thresholds[kept]
+        is_end = (np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0)
+        tps, fps, thresholds = _keep_between(is_end, tps, fps, thresholds)
     decided = tps + fps
     precision = np.divide(tps, decided, out=np.zeros(decided.size), where=decided != 0)
     recall = tps / tps[-1] if tps[-1] > 0 else np.ones(tps.size)
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1].copy()
 
 
+def _keep_between(is_kept: AnyArray, *arrays: AnyArray) -> list[AnyArray]:
+    """Select points of a curve: the first, the last, and those between them with ``is_kept``, bool [n - 2]."""
+    kept = np.concatenate([[True], is_kept, [True]])
+    return [array[kept] for array in arrays]
+
+
+def _rates(sums: AnyArray, name: str) -> Float64:
+    """Divide sums of one class by their total, beginning with 0."""
+    total = sums[-1]
+    if total > 0:
+        rates: Float64 = np.append(0, sums) / total
+        return rates
+    warn([f"no row is {name}: its rate is not defined and was set to NaN"], inputs.UndefinedMetricWarning)
+    return np.full(sums.size + 1, np.nan)
+
+
 def _check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
-    """Refuse a value that is not one of the choices."""
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+    if not isinstance(value, (str, type(None))) or value not in choices:
         raise UsageError(f"{name} must be one of {listed(map(repr, choices))}, got {value!r}")
 
 
@@ -317,12 +327,15 @@ def _as_two_classes(y_true: Any, unsupported: str) -> tuple[AnyArray, AnyArray]:
 def _defined_values(compute: Compute, areas: GroupAreas) -> Float64:
     """Return the values, float64 [n_groups], and warn once about groups without a value."""
     if compute is curves.average_precisions:
-        is_undefined, what = areas.positive == 0, "average precision is not defined where there is no positive"
+        is_undefined = areas.positive == 0
+        what = "average precision is not defined where there is no positive"
+        value = "0"
     else:
-        is_undefined, what = ~areas.has_both, "ROC AUC is not defined where there is only one class"
+        is_undefined = ~areas.has_both
+        what = "ROC AUC is not defined where there is only one class"
+        value = "NaN"
     n = int(np.count_nonzero(is_undefined))
     if n:
-        value = 0 if compute is curves.average_precisions else "NaN"
         warn([f"{what} ({n:,} of {is_undefined.size:,}); it was set to {value}"], inputs.UndefinedMetricWarning)
     return areas.values
 
@@ -334,8 +347,8 @@ def _compute_of_list(compute: Compute, is_positive: AnyArray, y_score: Any, samp
         groups = RankedGroups.of_classes(scores[is_positive], scores[~is_positive])
     else:
         is_true, scores, weights = _sort_list(is_positive, y_score, sample_weight)
-        scores, starts = comparable(scores).astype(np.float64), np.array([0, scores.size])
-        groups = RankedGroups(starts, is_true, scores, weights, np.zeros(1))
+        starts = np.array([0, scores.size])
+        groups = RankedGroups(starts, is_true, comparable(scores).astype(np.float64), weights, np.zeros(1))
     return float(_defined_values(compute, compute(groups))[0])
 
 
@@ -347,7 +360,7 @@ def _sort_list(is_positive: AnyArray, y_score: Any, sample_weight: Any) -> tuple
     if weight is None:
         return is_positive[order], scores[order], None
     order = order[weight[order] != 0]
-    return is_positive[order], scores[order], weight[order].astype(np.float64)
+    return is_positive[order], scores[order], weight[order]
 
 
 def _average(
@@ -358,27 +371,30 @@ def _average(
     if value != 1:
         raise DataError(f"y_true: holds 0 and {value:g}; expected 0 and 1 (hint: pass y > 0)")
     scores = inputs.as_scores(y_score, truth)
+    n_labels = truth.shape[1]
     weight = inputs.as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")
     if average == "samples":
         ranked = (
-            _rank(cells.data, cells.indptr, np.ones(cells.nnz), truth.shape[1], truth.shape[1])
+            _rank(cells.data, cells.indptr, np.ones(cells.nnz), n_labels, n_labels)
             for cells in inputs.iterate_cells(truth, scores)
         )
         areas = GroupAreas(*map(np.concatenate, zip(*map(compute, ranked), strict=True)))
         return inputs.mean(_defined_values(compute, areas), weight)
     if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
-        truth, scores, weight = truth[kept], scores[kept], weight[kept]
-    row_weights = None if weight is None else weight.astype(np.float64)
+        truth = truth[kept]
+        scores = scores[kept]
+        weight = weight[kept]
+    n_rows = truth.shape[0]
+    weights = np.ones(n_rows) if weight is None else weight
     support = None
     if average == "weighted":
-        of_entries = None if row_weights is None else np.repeat(row_weights, np.diff(truth.indptr))
-        support = np.bincount(truth.indices, of_entries, minlength=truth.shape[1])
+        support = np.bincount(truth.indices, np.repeat(weights, np.diff(truth.indptr)), minlength=n_labels)
         if np.isclose(support.sum(), 0):
             return 0.0
-    n_rows, n_labels = truth.shape
-    if average == "micro" and row_weights is None:  # does not sort all cells together
-        positive, negative = list[Float64](), list[Float64]()
+    if average == "micro" and weight is None:  # does not sort all cells together
+        positive = list[Float64]()
+        negative = list[Float64]()
         for cells in inputs.iterate_cells(truth, scores):
             is_true = cells.data.real != 0
             positive.append(cells.data.imag[is_true])
@@ -386,10 +402,10 @@ def _average(
         n_zeros = n_rows * n_labels - sum(part.size for part in (*positive, *negative))
         groups = RankedGroups.of_classes(np.concatenate(positive), np.concatenate(negative), n_zeros)
     else:
-        weights = np.ones(n_rows) if row_weights is None else row_weights
         cells = sparse.vstack([*inputs.iterate_cells(truth, scores)], format="csr")
         if average == "micro":
-            of_cells, starts = np.repeat(weights, np.diff(cells.indptr)), np.array([0, cells.nnz])
+            of_cells = np.repeat(weights, np.diff(cells.indptr))
+            starts = np.array([0, cells.nnz])
             groups = _rank(cells.data, starts, of_cells, n_rows * n_labels, weights.sum() * n_labels)
         else:
             cells = cells.tocsc()

@@ -173,7 +173,9 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
         for name, values in {"y_true": y_true, **others}.items()
         if values is not None or name in {"y_true", "y_score"}
     }
-    truth, scores, weights = arrays["y_true"], arrays["y_score"], arrays.get("sample_weight")
+    truth = arrays["y_true"]
+    scores = arrays["y_score"]
+    weights = arrays.get("sample_weight")
     keys = arrays.setdefault("groups", np.zeros(truth.size, dtype=np.int64))
     if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
         keys = arrays["groups"] = keys.astype(str)

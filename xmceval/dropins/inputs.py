@@ -38,11 +38,9 @@ UndefinedMetricWarning: type[UserWarning] = getattr(
 
 def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return truth, scores and weights in the order of the truth, aligning pandas or polars objects by name."""
-    truth, scores, weights = (
-        _split(y_true, "y_true"),
-        _split(y_score, "y_score"),
-        _split(sample_weight, "sample_weight"),
-    )
+    truth = _split(y_true, "y_true")
+    scores = _split(y_score, "y_score")
+    weights = _split(sample_weight, "sample_weight")
     if not truth.rows.is_named:
         first_named(scores.rows, weights.rows, "y_true")
     columns = find_order(truth.labels, scores.labels)
@@ -200,7 +198,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
         raise DataError(f"sample_weight: is NaN or infinite at row {int(np.argmax(~np.isfinite(weight)))}")
     if not allow_zero and not weight.any():
         raise DataError("sample_weight: all weights are zero; expected at least one that is not")
-    return weight
+    return weight.astype(np.float64)
 
 
 def mean(values: Float64, weight: Any) -> float:

@@ -71,7 +71,8 @@ class _Measure(ir_measures.Measure):
 
     def runtime_impl(self, qrels: Any, run: Any) -> Iterator[ir_measures.Metric]:
         """Yield the values of all judged queries, as ir_measures expects of user-defined measures."""
-        name, options = self.NAME, dict(self.params)
+        name = self.NAME
+        options = dict(self.params)
         if CUTOFF in self.SUPPORTED_PARAMS:
             name = f"{name}@{options.pop(CUTOFF, 'all')}"
         rows = score(qrels, run, metrics=name, rows=True, **options).rows

@@ -117,9 +117,12 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
     scores = inputs.as_scores(y_score, truth)
     weight = inputs.as_weight(sample_weight, truth.shape[0], allow_zero=True)
     specs = read_only(np.array([[kind, 0, 0, 0, 0]], dtype=np.int64))
-    no_numbers, no_discounts = read_only(np.ones(1)), np.empty((0, 0))
-    left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
-    values, scratch = np.zeros((truth.shape[0], 1, 4)), Scratch()
+    no_numbers = read_only(np.ones(1))
+    no_discounts = np.empty((0, 0))
+    left_out = np.zeros(1, dtype=np.int64)
+    status = np.zeros(3, dtype=np.int64)
+    values = np.zeros((truth.shape[0], 1, 4))
+    scratch = Scratch()
     n_labels = np.array([truth.shape[1]], dtype=np.int64)
     for rows, true, scored in inputs.iterate_rows(truth, scores):
         kernels.compute_whole_rows(
@@ -273,7 +276,8 @@ def _compute_dcg(
     gains: Any, scores: Any, discounts: Float64, ignore_ties: bool, best: Float64 | None = None
 ) -> Float64:
     """Return the DCG of each row from the number of labels above each gain; write the ideal DCG into `best`."""
-    values, scratch = np.empty(gains.shape[0]), Scratch()
+    values = np.empty(gains.shape[0])
+    scratch = Scratch()
     for rows, gained, scored in inputs.iterate_rows(gains, scores):
         space = working_space(scratch.array, gained, scored)
         kernels.sum_gains(tuple(gained), tuple(scored), gains.shape[1], ignore_ties, discounts, *space, values[rows])

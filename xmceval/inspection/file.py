@@ -111,7 +111,8 @@ def inspect_file(
     opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, n_labels=n_labels)
     source = opened.fit_width(n_labels)
     width = Width.of(source, n_labels)
-    contents, faults = Contents(), list[str]()
+    contents = Contents()
+    faults = list[str]()
     try:
         contents.read(source, width, threads)
     except DataError as error:

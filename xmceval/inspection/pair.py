@@ -57,13 +57,15 @@ class PairInspection:
             return f"{both}: do not belong together{', score refuses them' if self.faults else ''}"
         if self.precision_at_1 is None:
             return f"{both}: not compared, as one of the files is not valid"
-        first, verdict = self.first_rows, f"{both}: {'some problems' if self.warnings else 'no problems'} found"
+        first = self.first_rows
+        verdict = f"{both}: {'some problems' if self.warnings else 'no problems'} found"
         if first is None:  # there are no rows
             return verdict
         if first.is_clearly_better and not self.warnings:
             verdict = "they fit" if is_only else f"{both} fit"
         rows = "rows" if first.labels_shifted is not None else "queries"  # documents have no order
-        precision, of_first = f"{self.precision_at_1:.2%}", f"{first.precision_at_1:.2%}"
+        precision = f"{self.precision_at_1:.2%}"
+        of_first = f"{first.precision_at_1:.2%}"
         if of_first != precision:
             precision += f", of the first {first.n_rows:,} {rows} {of_first}"
         others = [f"{rows} in random order {first.random_order:.2%}"]
@@ -124,10 +126,13 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     program = compile_program(parse("P", [1, 5]))  # even with fewer than five labels
     opened = replace(opened, setup=replace(opened.setup, program=program))
     [system] = opened.open_systems([System(scores)])
-    source, first_rows = opened.input.source, list[FirstRows]()
+    source = opened.input.source
+    first_rows = list[FirstRows]()
     [totals] = evaluate(source, [system], first=first_rows, threads=options.threads)
-    judgments, place = opened.input.judgments, f" of {pair.scores}"
-    by_row, n_mentioned = judgments is None, None if judgments is None else judgments.n_mentioned
+    judgments = opened.input.judgments
+    place = f" of {pair.scores}"
+    by_row = judgments is None
+    n_mentioned = None if judgments is None else judgments.n_mentioned
     width = system.setup.width.or_seen(totals.tally.whole.largest_label, n_mentioned)
     summary = finish_totals(totals, replace(system.setup, width=width))
     first, fifth = (figure.estimate.value for figure in summary.figures)
@@ -163,7 +168,8 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
         rows = counted(truth.n_rows, "row"), counted(scores.n_rows, "row")
         yield f"{truth.path} has {rows[0]}, {scores.path} has {rows[1]}; {reason}"
     elif truth.is_declared and scores.largest_label >= truth.n_labels:
-        label, has_extra_column = scores.largest_label, scores.is_declared and scores.n_labels == truth.n_labels + 1
+        label = scores.largest_label
+        has_extra_column = scores.is_declared and scores.n_labels == truth.n_labels + 1
         if not has_extra_column:  # score drops the extra column that some writers add
             hint = "; are the labels 1-based?" if label == truth.n_labels else ""
             yield (

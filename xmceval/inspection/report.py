@@ -341,7 +341,8 @@ def _inspect_state(path: Path) -> StateInspection:
         state = load_state(path)
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
-    setup, propensities = state.setup, state.setup.propensities
+    setup = state.setup
+    propensities = state.setup.propensities
     return StateInspection(
         str(path),
         state.version,

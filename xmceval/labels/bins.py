@@ -81,10 +81,12 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         edges = np.array(asked.edges, dtype=np.float64)
         by_code = edges.size - np.searchsorted(edges, counts, side="right")
     else:
-        n_bins, mass = len(asked.names), positives[::-1]
+        n_bins = len(asked.names)
+        mass = positives[::-1]
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
-    by_code, bins = by_code.astype(np.int64), []
+    by_code = by_code.astype(np.int64)
+    bins = []
     for number, name in enumerate(asked.names):
         inside = by_code == number
         present = counts[inside & (labels > 0)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Split:
     labels: int
     who: str
 
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         """The sizes of the split."""
         return Sizes(self.train, self.test, self.labels)
@@ -83,7 +83,7 @@ class Dataset:
         """Whether published values exclude reciprocal pairs."""
         return self.filter == "yes"
 
-    @property
+    @cached_property
     def splits(self) -> tuple[Split, ...]:
         """All splits, that of XMLRepository first."""
         return (Split(self.train, self.test, self.labels, "XMLRepository"), *self.variants)
@@ -172,9 +172,9 @@ def hint_at_dataset(
             dataset.name if split == dataset.splits[0] else f"{dataset.name} in the split of {split.who}"
             for dataset, split in fitting
         )
-        options = argument("dataset", entry.name) + (
-            f" and {argument('filter', kind='FILE')}" if entry.has_filter else ""
-        )
+        options = argument("dataset", entry.name)
+        if entry.has_filter:
+            options += f" and {argument('filter', kind='FILE')}"
         yield f"the sizes are those of {names}: {entry.constants}, {FILTERS[entry.filter]} (hint: pass {options})"
 
 
@@ -210,7 +210,8 @@ def _parse_number(cell: str) -> float | None:
 
 
 def _parse_dataset(row: Mapping[str, str]) -> Dataset:
-    constants, splits = [], []
+    constants = []
+    splits = []
     for part in _split_parts(row["disagreements"]):
         numbers, _, who = part.partition(" ")
         a, b = numbers.split("/")

@@ -47,7 +47,8 @@ class GrowingCounts:
         if self._waiting:
             ids, counts = zip(self._sorted, *self._waiting, strict=True)
             self._sorted = sum_by_id(np.concatenate(ids), np.concatenate(counts))
-            self._waiting, self._n_waiting = [], 0
+            self._waiting = []
+            self._n_waiting = 0
         return self._sorted
 
 
@@ -113,7 +114,8 @@ class LabelCounts:
         self.n_rows = 0
         self.n_labels = 0  # the largest label seen + 1
         size = min(n_labels, DENSE_IDS)
-        self._low_bytes, self._wraps = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.int32)
+        self._low_bytes = np.zeros(size, dtype=np.uint8)
+        self._wraps = np.zeros(size, dtype=np.int32)
         self._high = no_counts(1)
 
     def add(self, n_rows: int, indices: Int64) -> None:
@@ -145,11 +147,14 @@ class LabelCounts:
         ids are int64 [n] with counts [n], or int64 [0] with counts [n_labels]; counts are int32 or int64.
         """
         size = self._wraps.size
-        low_bytes, wraps = self._low_bytes[: self.n_labels], self._wraps[: self.n_labels]
-        if self.n_labels <= min(size, LONG_TABLE):
-            return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
-        low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
-        if self.n_labels <= min(size, 64 * low.size):
+        low_bytes = self._low_bytes[: self.n_labels]
+        wraps = self._wraps[: self.n_labels]
+        low = np.empty(0, dtype=np.int64)
+        is_dense = self.n_labels <= min(size, LONG_TABLE)
+        if not is_dense:
+            low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
+            is_dense = self.n_labels <= min(size, 64 * low.size)
+        if is_dense:
             return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
         ids, counts = self._high.columns()
         low_counts = wraps[low] * np.int32(256) + low_bytes[low]

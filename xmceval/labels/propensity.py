@@ -17,7 +17,8 @@ from xmceval.rows.block import Float64, Int64, read_only
 from xmceval.rows.matrices.storage import check_dtype
 from xmceval.rows.matrices.tensors import as_array
 
-DEFAULT_A, DEFAULT_B = 0.55, 1.5
+DEFAULT_A = 0.55
+DEFAULT_B = 1.5
 ITSELF = "itself: not comparable with published values"  # ends what is said of propensities of the truth
 LARGEST = 2.0**40  # limit for 1/p
 LONG_TABLE = 1 << 16  # counts; if the largest exceeds this, a table has only counts that occur
@@ -84,7 +85,8 @@ class Propensities:
             places = np.searchsorted(self.ids, labels)
             inside = self.ids[np.minimum(places, self.ids.size - 1)] == labels
         else:
-            places, inside = labels, labels < self.codes.size
+            places = labels
+            inside = labels < self.codes.size
         codes = np.zeros(labels.size, dtype=np.int64)
         codes[inside] = self.codes[places[inside]]
         return codes
@@ -192,8 +194,10 @@ def from_table(
     from_truth: bool = False,
 ) -> Propensities:
     """Estimate inverse propensities from a table of counts: a code is the count, or its position among them."""
-    ids, largest = np.empty(0, dtype=np.int64) if ids is None else ids, int(table.max(initial=0))
-    counts, codes = None, table
+    ids = np.empty(0, dtype=np.int64) if ids is None else ids
+    largest = int(table.max(initial=0))
+    counts = None
+    codes = table
     if largest >= LONG_TABLE:
         counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
         codes = places[:-1]

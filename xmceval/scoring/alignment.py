@@ -21,7 +21,8 @@ N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
 NO_LABEL = -9  # neither a label nor next to one
 LEAST_ROWS = 3  # rows needed to doubt the order of scores
-LEAST_LISTS, NEARLY_ALL = 40, 0.95  # rows, and the share of ascending ones
+LEAST_LISTS = 40  # rows of lists, to doubt that they are ranked
+NEARLY_ALL = 0.95  # the share of these rows in which labels ascend
 LEAST_LABELED = 20  # rows, in which labels or grades are alike by more than chance
 
 NEAR_CHANCE = 3.0  # standard deviations above chance; below this, rows look shuffled
@@ -110,12 +111,15 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
     if n <= 0:
         return
     indptr = batch.truth.indptr[: n + 1]
-    true, grades = batch.truth.indices[: indptr[-1]], batch.truth.values[: indptr[-1]]
+    true = batch.truth.indices[: indptr[-1]]
+    grades = batch.truth.values[: indptr[-1]]
     labels, scores, n_ranked = (array[:n] for array in batch.ranking.arrays)
-    best, depth = np.full((n, 2), NO_LABEL), min(2, labels.shape[1])
+    best = np.full((n, 2), NO_LABEL)
+    depth = min(2, labels.shape[1])
     best[:, :depth] = np.where(np.arange(depth) < n_ranked[:, None], labels[:, :depth], NO_LABEL)
     ends = np.stack([scores[:, 0], scores[np.arange(n), n_ranked - 1]], axis=1)
-    lengths, n_scored = np.diff(indptr), np.diff(batch.score_ends[: n + 1])
+    lengths = np.diff(indptr)
+    n_scored = np.diff(batch.score_ends[: n + 1])
     n_best_hits = int(np.count_nonzero(true == np.repeat(best[:, 0], lengths)))
     n_hits = np.zeros(n, dtype=np.int64)
     if batch.ends is None and n_best_hits == 0:
@@ -128,7 +132,8 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
         # one.
         n_equal = np.diff(batch.scores.indptr[: n + 1]) + batch.omitted[:n]
         kinds = np.where((n_scored > 1) & (n_equal == n_scored) & (ends[:, 0] == ends[:, 1]), EQUAL, UNKNOWN)
-        last, ascends = np.full(n, NO_LABEL), np.zeros(n, dtype=np.bool_)
+        last = np.full(n, NO_LABEL)
+        ascends = np.zeros(n, dtype=np.bool_)
         # If a third of the best labels are hits, low scores are not best.
         if block is not None and MUCH_BETTER * n_best_hits < n:
             kept = slice(n) if batch.kept is None else batch.kept[:n]
@@ -176,8 +181,10 @@ def find_doubts(
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
     """Compare P@1 of the first rows of one system (at least one) with that of unrelated predictions."""
     rows = FirstRows.join(pieces)
-    best, n_rows = rows.best[:, 0], rows.n_rows
-    number, chance = rows.count_hits(best), _Chance.of(rows, best)
+    best = rows.best[:, 0]
+    n_rows = rows.n_rows
+    number = rows.count_hits(best)
+    chance = _Chance.of(rows, best)
     shifted = max(rows.count_hits(best - 1), rows.count_hits(best + 1))
     is_clear = number > chance.expected + NEAR_CHANCE * (chance.deviation + 1)
     return FirstPrecision(
@@ -208,7 +215,8 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
         return ""
     are_many = np.count_nonzero((rows.lengths > 0) & (best >= 0)) >= MIN_ROWS
     number = rows.count_hits(best)
-    up, down = np.append(best[1:], NO_LABEL), np.append(NO_LABEL, best[:-1])
+    up = np.append(best[1:], NO_LABEL)
+    down = np.append(NO_LABEL, best[:-1])
     clear, far = (CLEAR_DIFFERENCE, FAR_FROM_CHANCE) if are_many else (OF_FEW, OF_FEW)
     lowest = np.where(rows.kinds == EQUAL, NO_LABEL, rows.last)
     changes = list(zip((best - 1, best + 1, up, down, lowest), QUESTIONS, strict=True))
@@ -315,7 +323,8 @@ def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iter
     is_used = (rows.lengths > 0) & (n_scored > 0)
     if np.count_nonzero(is_used) < MIN_ROWS or rows.count_hits(rows.best[:, 0]) > 0:
         return
-    hits, expected = int(rows.n_hits.sum()), float(n_scored @ rows.lengths) / n_labels
+    hits = int(rows.n_hits.sum())
+    expected = float(n_scored @ rows.lengths) / n_labels
     deviation = expected**0.5
     possible = int(np.minimum(n_scored, rows.lengths).sum())
     could_tell = expected >= LEAST_EXPECTED and possible > expected + FAR_FROM_CHANCE * (deviation + 1)
@@ -364,7 +373,8 @@ def _doubt_scores(rows: FirstRows, place: str, sample: str, *, order_counts: boo
     nothing. Lists seem to be unranked if nearly all rows ascend, unless all rows have the same list.
     """
     n_equal, n_ordered, n_rising = (int(np.count_nonzero(rows.kinds == kind)) for kind in (EQUAL, ORDERED, RISING))
-    n_distinct, n_several = n_rising + n_ordered, int(np.count_nonzero(rows.n_scored > 1))
+    n_distinct = n_rising + n_ordered
+    n_several = int(np.count_nonzero(rows.n_scored > 1))
     is_rising = order_counts and 2 * n_rising > n_distinct >= LEAST_ROWS
     if is_rising and rows.count_hits(rows.best[:, 0]) <= rows.count_hits(rows.last):
         where = f"{n_rising:,} of {counted(n_distinct, 'instance')} with three or more distinct scores{sample}"
@@ -395,9 +405,11 @@ class _Chance(NamedTuple):
         ids, n_predicted = np.unique(predicted, return_counts=True)
         places = np.minimum(np.searchsorted(ids, rows.labels), ids.size - 1)
         weights = np.where(ids[places] == rows.labels, n_predicted[places], 0)  # rows that predict each true label
-        n, n_true = predicted.size, np.bincount(places[weights > 0], minlength=ids.size)
+        n = predicted.size
+        n_true = np.bincount(places[weights > 0], minlength=ids.size)
         of_entry = np.repeat(np.arange(n), rows.lengths)
-        by_row, total = np.bincount(of_entry, weights, minlength=n), float(weights.sum())
+        by_row = np.bincount(of_entry, weights, minlength=n)
+        total = float(weights.sum())
         # The variance over all permutations of rows: squares without the main effects of label and row.
         squares = total - (float((n_predicted * n_true**2).sum()) + float((by_row**2).sum())) / n + (total / n) ** 2
         return cls(total / n, (max(squares, 0.0) / max(n - 1, 1)) ** 0.5, n)
@@ -413,7 +425,8 @@ def _are_true_together(rows: FirstRows) -> bool:
 
     A row where both are true has less weight the more frequent its labels are, so that rare pairs count most.
     """
-    order, n = np.argsort(rows.labels, kind="stable"), rows.n_rows
+    order = np.argsort(rows.labels, kind="stable")
+    n = rows.n_rows
     row_of = np.repeat(np.arange(n), rows.lengths)[order]
     is_true = np.zeros((2, n, n))  # for both labels of a row, whether they are true in each row
     for of_rank, predicted in zip(is_true, rows.best.T, strict=True):
@@ -428,14 +441,19 @@ def _are_true_together(rows: FirstRows) -> bool:
 
 def _describe_scores(scores: Rows, n: int) -> tuple[Int64, Int64, NDArray[np.bool_]]:
     """Return `last`, `kinds` and `ascends`, as in `FirstRows`, of the first scores, which are not selected."""
-    starts, lengths = scores.indptr[:n], np.diff(scores.indptr[: n + 1])
+    starts = scores.indptr[:n]
+    lengths = np.diff(scores.indptr[: n + 1])
     labels, values = (array[: scores.indptr[n]] for array in scores[1:])
-    last, kinds = np.full(lengths.size, NO_LABEL), np.full(lengths.size, UNKNOWN)
-    ascends, has_any = np.zeros(lengths.size, dtype=np.bool_), lengths > 0
+    last = np.full(lengths.size, NO_LABEL)
+    kinds = np.full(lengths.size, UNKNOWN)
+    ascends = np.zeros(lengths.size, dtype=np.bool_)
+    has_any = lengths > 0
     if not has_any.any():
         return last, kinds, ascends
-    starts, lengths = starts[has_any], lengths[has_any]
-    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    starts = starts[has_any]
+    lengths = lengths[has_any]
+    low = np.minimum.reduceat(values, starts)
+    high = np.maximum.reduceat(values, starts)
     all_low = np.repeat(low, lengths)
     lowest = np.flatnonzero(values == all_low)
     last[has_any] = labels[lowest[np.searchsorted(lowest, starts)]]

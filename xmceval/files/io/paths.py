@@ -147,6 +147,11 @@ def name_of(path: Path) -> str:
     return str(named) if is_pattern(named) else named.name or str(path)
 
 
+def number_alike(names: list[str]) -> list[str]:
+    """Number names that several systems share: ``a.txt (1)``, ``a.txt (2)``."""
+    return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
 def as_input(value: Any) -> Any:
     """Convert addresses, alone or in a list, to paths; return any other input unchanged."""
     if isinstance(value, str):

@@ -116,9 +116,12 @@ class LabelAreas(Task):
         """Copy the cells of a batch."""
         from xmceval.kernels.metrics.labelwise import match_cells  # loading kernels slows every start
 
-        (truth, _), scores = batch.relevant(self.rel), batch.scores
-        n_true, n_scored = int(truth.indptr[-1]), int(scores.indptr[-1])
-        is_true, is_scored = np.empty(n_scored, dtype=np.bool_), np.zeros(n_true, dtype=np.bool_)
+        truth, _ = batch.relevant(self.rel)
+        scores = batch.scores
+        n_true = int(truth.indptr[-1])
+        n_scored = int(scores.indptr[-1])
+        is_true = np.empty(n_scored, dtype=np.bool_)
+        is_scored = np.zeros(n_true, dtype=np.bool_)
         match_cells(*truth[:2], *scores[:2], is_true, is_scored)
         is_counted = batch.is_counted(truth)
         units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
@@ -164,7 +167,9 @@ class LabelAreas(Task):
 
     def _areas(self, part: StoredCells, setup: Setup, groups: Sequence[str]) -> dict[str, tuple[Int64, Float64]]:
         """Return, by measure of some groups, the labels with both classes, int64 [n], and their areas, float64 [n]."""
-        areas, cells, n_rows = {}, part.cells(), part["rows"]
+        areas = {}
+        cells = part.cells()
+        n_rows = part["rows"]
         n_cells = {"labels": n_rows, "cells": n_rows * setup.width.n_labels, "stored": BELOW_ALL}
         by_group: dict[str, list[Measure]] = {}  # the cells that are ranked together: those of a label, all, all stored
         for measure in self.measures:

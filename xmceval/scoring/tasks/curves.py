@@ -61,8 +61,11 @@ class RankedGroups(NamedTuple):
         ordered = np.sort(negative)
         below = np.searchsorted(ordered, distinct) + n_zeros * (distinct > 0)
         up_to = np.searchsorted(ordered, distinct, side="right") + n_zeros * (distinct >= 0)
-        is_true, weights = np.zeros(3 * distinct.size + 1, dtype=np.bool_), np.empty(3 * distinct.size + 1)
-        is_true[1::3], weights[1::3], weights[2::3] = True, counts, up_to - below
+        is_true = np.zeros(3 * distinct.size + 1, dtype=np.bool_)
+        weights = np.empty(3 * distinct.size + 1)
+        is_true[1::3] = True
+        weights[1::3] = counts
+        weights[2::3] = up_to - below
         weights[::3] = np.append(below, ordered.size + n_zeros) - np.concatenate([[0], up_to])
         scores = np.floor((2.0 * np.arange(weights.size) + 1) / 3)  # ties keep one score
         starts = np.array([0, weights.size])
@@ -91,10 +94,12 @@ def roc_areas(groups: RankedGroups) -> GroupAreas:
     from xmceval.kernels.metrics.curves import sum_ordered_pairs  # at each start, kernels cost time to load
 
     n_groups = groups.spare.size
-    doubled, (positive, negative) = np.zeros((n_groups, 2)), np.zeros((2, n_groups))
+    doubled = np.zeros((n_groups, 2))
+    positive, negative = np.zeros((2, n_groups))
     sum_ordered_pairs(*groups, doubled, positive, negative)
     areas = GroupAreas(np.full(n_groups, np.nan), positive, negative)
-    has_both, pairs = areas.has_both, 2 * positive * negative
+    has_both = areas.has_both
+    pairs = 2 * positive * negative
     areas.values[has_both] = doubled.sum(axis=1)[has_both] / pairs[has_both]
     for group in np.flatnonzero(has_both & (pairs >= EXACT) & (pairs < np.inf)).tolist():
         numerator = Fraction(doubled[group, 0]) + Fraction(doubled[group, 1])
@@ -136,12 +141,15 @@ def recalls_at_precision(groups: RankedGroups, least: float) -> GroupAreas:
     positive, total = (np.ldexp((sums[starts[1:]] - sums[starts[:-1]]).astype(float), -bits) for sums in (true, every))
     further = np.ldexp(further, bits)
     # Whether hits / (above + further) is at least `least`, exactly; all are whole numbers.
-    margin, limit = hits - float(least) * (above + further), Fraction(repr(float(least)))
+    margin = hits - float(least) * (above + further)
+    limit = Fraction(repr(float(least)))
     reached = margin > 0
     for i in np.flatnonzero(np.abs(margin) <= CLOSE * (above + further)).tolist():
         reached[i] = int(hits[i]) * limit.denominator >= (int(above[i]) + int(further[i])) * limit.numerator
-    recalls, reached = np.zeros(spare.size), reached & (hits > 0)
-    groups_reached, true_reached = of_end[reached], np.ldexp(hits[reached].astype(np.float64), -bits)
+    recalls = np.zeros(spare.size)
+    reached = reached & (hits > 0)
+    groups_reached = of_end[reached]
+    true_reached = np.ldexp(hits[reached].astype(np.float64), -bits)
     np.maximum.at(recalls, groups_reached, true_reached / positive[groups_reached])
     return GroupAreas(recalls, positive, total - positive + spare)
 

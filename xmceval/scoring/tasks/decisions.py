@@ -59,7 +59,8 @@ class Decisions(RowTask):
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):
-            fold, beta = measure.metric.fold, measure.number("beta")
+            fold = measure.metric.fold
+            beta = measure.number("beta")
             if measure.average == "rows":
                 fraction: tuple[Any, Any] = ROW_VALUES[fold](cells), 1.0
             elif measure.average == "samples":

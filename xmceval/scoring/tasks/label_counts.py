@@ -89,7 +89,9 @@ class LabelCounters(Part):
         self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False, filtered: bool = False
     ) -> None:
         super().__init__()
-        self._n_spans, self._in_ideal, self._filtered = n_spans, in_ideal, filtered
+        self._n_spans = n_spans
+        self._in_ideal = in_ideal
+        self._filtered = filtered
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans + filtered
         self._room = n_labels
@@ -158,7 +160,9 @@ class LabelCounters(Part):
         if (ids[1:] <= ids[:-1]).any():
             raise DataError("ids do not ascend")
         spans = counts[:, FIRST_SPAN : FIRST_SPAN + 2 * self._n_spans]
-        predicted, hits, true = spans[:, ::2], spans[:, 1::2], counts[:, TRUE]
+        predicted = spans[:, ::2]
+        hits = spans[:, 1::2]
+        true = counts[:, TRUE]
         missed = true - hits.sum(axis=1)
         rows = n_rows - counts[:, -1] if self._filtered else n_rows
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
@@ -189,7 +193,8 @@ class LabelCounters(Part):
         codes = propensities.codes_of(used) if self._in_ideal and propensities is not None else None
 
         def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
-            true, kernel = place(truth.indices), count_ranked if counters.dtype == np.int32 else count_ranked_wide
+            true = place(truth.indices)
+            kernel = count_ranked if counters.dtype == np.int32 else count_ranked_wide
             kernel(truth.indptr, true, place(ranked), n_ranked, read_only(cutoffs), units, drop_empty, counters)
             if codes is not None:
                 self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
@@ -201,7 +206,8 @@ class LabelCounters(Part):
         """Count rows and their decisions; `weights` is empty or float64 [n_rows]."""
 
         def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
-            kernel, labels = count_decisions if counters.dtype == np.int32 else count_decisions_wide, decided.labels
+            kernel = count_decisions if counters.dtype == np.int32 else count_decisions_wide
+            labels = decided.labels
             if counters is not self._dense:
                 labels = 2 * place(labels >> 1) + (labels & 1)
             kernel(truth.indptr, place(truth.indices), decided.counts, labels, units, drop_empty, counters)
@@ -228,7 +234,8 @@ class LabelCounters(Part):
         `count` adds to counters, given weights in their units and the position of each label; `find_others`
         returns the labels besides those of the truth.
         """
-        used, units = truth.indices[: truth.indptr[-1]], NO_IDS
+        used = truth.indices[: truth.indptr[-1]]
+        units = NO_IDS
         if self._bits:
             units = np.rint(np.ldexp(weights, self._bits)).astype(np.int64)
         kept = np.flatnonzero((np.diff(truth.indptr) > 0) | (not drop_empty))

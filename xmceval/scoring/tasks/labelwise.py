@@ -103,7 +103,8 @@ class LabelCells:
         self.true: Int64 = by_slot[TRUE]  # int64 [n]; the rows in which each label is true
         # int64 [n_spans, n]; the rows that predict the label up to the end of each span, the rows among these
         # in which it is true, and, if counted, the rows whose ideal ranking has it up to there
-        self.predicted, self.hits = by_slot[FIRST_SPAN:stop:2], by_slot[FIRST_SPAN + 1 : stop : 2]
+        self.predicted = by_slot[FIRST_SPAN:stop:2]
+        self.hits = by_slot[FIRST_SPAN + 1 : stop : 2]
         self.in_ideal = by_slot[stop:]
         for by_span in (self.predicted, self.hits, self.in_ideal):
             for span in range(1, len(by_span)):
@@ -132,7 +133,8 @@ class LabelCells:
 
     def _once(self, span: int, key: Any, compute: Callable[[], Any]) -> Any:
         if span != self._span:
-            self._span, self._of_span = span, {}
+            self._span = span
+            self._of_span = {}
         if key not in self._of_span:
             self._of_span[key] = compute()
         return self._of_span[key]
@@ -182,9 +184,11 @@ class _Macro(_Common):
         for number, rate in enumerate(self.rates):
             values, defined = cells.rates(rate, self.span)
             if self.is_weighted:
-                values, defined = values * cells.true, cells.true * defined
+                values = values * cells.true
+                defined = cells.true * defined
             elif inside is not None:
-                values, defined = values * inside, defined & inside
+                values = values * inside
+                defined = defined & inside
             self.n_defined[number] += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
             self.parts[number] += exact_parts(values)  # 0 if the rate is undefined
 
@@ -205,7 +209,8 @@ class _Macro(_Common):
             means.append(math.fsum([*parts, float(value) * n_unseen]) / n)
         if len(means) == 1:
             return means[0]
-        (precision, recall), square = means, self.rates[0].beta ** 2
+        precision, recall = means
+        square = self.rates[0].beta ** 2
         divisor = square * precision + recall
         return (1 + square) * precision * recall / divisor if divisor else 0.0
 
@@ -264,7 +269,8 @@ class _Coverage(_Common):
 
 def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> _Macro | _Micro | _Coverage:
     """Return an empty accumulator for a measure."""
-    fold, of = measure.metric.fold, measure.option("of")
+    fold = measure.metric.fold
+    of = measure.option("of")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
     rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
     common = span, table, setup, measure.option("over", "all")
@@ -321,9 +327,11 @@ class Labelwise(Task):
 
     def add(self, batch: Batch, part: LabelCounters) -> None:
         """Count the labels of a batch."""
-        setup, (truth, _) = batch.setup, batch.relevant(self.rel)
+        setup = batch.setup
+        truth, _ = batch.relevant(self.rel)
         if self.cutoffs.size:
-            ranking, propensities = batch.ranking, setup.propensities
+            ranking = batch.ranking
+            propensities = setup.propensities
             part.add_ranked(
                 truth, ranking.labels, ranking.n_ranked, self.cutoffs, batch.weights, setup.drop_empty, propensities
             )

@@ -137,13 +137,15 @@ class RowTask(Task):
 
     def add(self, batch: Batch, part: Sums) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
-        rows, n = self.compute(batch), len(self.measures)
+        rows = self.compute(batch)
+        n = len(self.measures)
         ties = batch.setup.options.ties
         if ties in {"best", "worst"}:  # replace values by those for this order of tied labels
             moved = rows.values[:, :, 2 if ties == "best" else 3].copy()
             rows.values[:, :, 0] += moved
             rows.values[:, :, 2:4] -= moved[:, :, None]
-        extremes, weights = part["extremes"], read_only(batch.weights)
+        extremes = part["extremes"]
+        weights = read_only(batch.weights)
         wrong = add_values(rows.values, weights, part["sums"], extremes[:n])
         if rows.shares.size and wrong < 0:
             wrong = add_values(rows.shares, weights, part["shares"], extremes[n:])
@@ -156,7 +158,8 @@ class RowTask(Task):
 
     def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:
         """Divide."""
-        unbounded, ceiling = self.tied_by_label.get("best", ()), setup.options.ceiling
+        unbounded = self.tied_by_label.get("best", ())
+        ceiling = setup.options.ceiling
         has_ceiling = [ceiling and self.has_ideal(measure) for measure in self.measures]
         n_counted = (n_rows - part["left_out"]).tolist()
         values = estimate(self.measures, part["sums"], n_counted, part["extremes"], has_ceiling)

@@ -145,9 +145,13 @@ class TopK(RowTask):
         sums: dict[tuple[str, float], Float64] = {}
         levels: dict[tuple[str, Any], int] = {}
         tables = [np.zeros(deepest + 1)]
-        outputs, divisors, micro = [], [], []
+        outputs = []
+        divisors = []
+        micro = []
         for o, measure in enumerate(measures):
-            metric, k, beta = measure.metric, measure.k or 0, measure.number("beta")
+            metric = measure.metric
+            k = measure.k or 0
+            beta = measure.number("beta")
             discount = measure.discount, measure.number("p")
             if discount not in discounts:
                 discounts[discount] = rule_of(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
@@ -160,14 +164,16 @@ class TopK(RowTask):
                 of_true = rule_of(MICRO, name, "micro divisor", measure)(beta)
                 micro.append(Micro(o, of_true, 1 - of_true))
                 name = "1"
-            divisor, level = Divisor(), -1
+            divisor = Divisor()
+            level = -1
             if name != BY_IDEAL:
                 divisor = rule_of(DIVISORS, name, "divisor", measure)(k, sums[discount], beta or 1.0)
                 level = 0
             if divisor.levels is not None:
                 level = levels.setdefault((name, discount), len(tables))
                 tables += [divisor.levels] if level == len(tables) else []
-            is_ratio, is_complement = OVER[measure.norm.over], int(metric.complement)
+            is_ratio = OVER[measure.norm.over]
+            is_complement = int(metric.complement)
             outputs.append((curves.setdefault(curve, len(curves)), k, is_ratio, is_complement, level))
             divisors.append((divisor.slope, divisor.constant, divisor.returned))
         return cls(
@@ -208,23 +214,25 @@ class TopK(RowTask):
     def _make_space(self, _scratch: Scratch, _measures: tuple[Measure, ...], n_keys: int) -> tuple[Any, ...]:
         """Return the scratch space of the kernel: used gains, gains, running sums, keys, bins."""
         depth = self.discounts.shape[1]
-        keys, bins = np.empty(n_keys, dtype=np.int64), np.empty(depth, dtype=np.int64)
+        keys = np.empty(n_keys, dtype=np.int64)
+        bins = np.empty(depth, dtype=np.int64)
         return (self.used, np.empty((2, kernels.N_GAINS, depth)), self.first_running.copy(), keys, bins)
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
-        setup, (truth, n_dropped) = batch.setup, batch.relevant(self.rel)
-        n_outputs, n_bins = len(self.measures), setup.n_bins
+        setup = batch.setup
+        truth, n_dropped = batch.relevant(self.rel)
+        n_outputs = len(self.measures)
+        n_bins = setup.n_bins
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows, n_outputs * n_bins) if n_bins else NO_SHARES
-        are_tied, is_expected = batch.ranking.n_tied > 0, setup.options.ties == "expected"
+        are_tied = batch.ranking.n_tied > 0
+        is_expected = setup.options.ties == "expected"
         if are_tied:  # write the bounds of the numerators of rows over the orders of tied labels
-            n_curves, depth, n_true, array = (
-                len(self.curves),
-                self.discounts.shape[1],
-                longest(truth),
-                batch.scratch.array,
-            )
+            n_curves = len(self.curves)
+            depth = self.discounts.shape[1]
+            n_true = longest(truth)
+            array = batch.scratch.array
             tie_kernels.bound_ties(
                 tuple(truth),
                 (*batch.scores, batch.omitted),
@@ -256,7 +264,8 @@ class TopK(RowTask):
         self, batch: Batch, truth: Rows, ranking: Ranking, values: Float64, shares: Float64, *, are_tied: bool
     ) -> None:
         """Write the values of rows, given the truth and a ranking; `are_tied` as in the kernel."""
-        setup, n_keys = batch.setup, max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
+        setup = batch.setup
+        n_keys = max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
             tuple(truth),

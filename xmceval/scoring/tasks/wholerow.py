@@ -109,13 +109,16 @@ class WholeRow(RowTask):
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> WholeRow:
         """Return the task of these measures, with the arrays that tell the kernel what to compute."""
         places: dict[tuple[str, float], int] = {}
-        specs, numbers = [], []
+        specs = []
+        numbers = []
         for measure in measures:
-            kind, place = kind_of(measure), 0
+            kind = kind_of(measure)
+            place = 0
             if kind in DISCOUNTED:
                 rule_of(DISCOUNTS, measure.discount, "discount of whole lists", measure)
                 place = places.setdefault((measure.discount, measure.number("p")), len(places))
-            is_exp, is_ratio = measure.option("gain") == "exp", measure.norm.over == "ratio"
+            is_exp = measure.option("gain") == "exp"
+            is_ratio = measure.norm.over == "ratio"
             number = rule_of(KINDS, kind, "kind of row", measure)
             specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
             numbers.append(NUMBERS[kind](measure) if kind in NUMBERS else 0.0)
@@ -123,10 +126,12 @@ class WholeRow(RowTask):
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
-        setup, (truth, n_dropped) = batch.setup, batch.relevant(self.rel)
+        setup = batch.setup
+        truth, n_dropped = batch.relevant(self.rel)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
-        left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
+        left_out = np.full(len(self.measures), n_dropped)
+        status = np.zeros(3, dtype=np.int64)
         n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0
         kernels.compute_whole_rows(
             tuple(truth),

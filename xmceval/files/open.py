@@ -185,9 +185,11 @@ def _open_run(head: Head, request: Request) -> Opened | None:
 
 def _open_beir(head: Head, request: Request) -> Opened | None:
     """Open BEIR qrels, recognised by their header."""
-    header = head.rows[0].text if head.rows else b""
-    is_beir = [field.strip().lower() for field in header.split(b"\t")] == queries.BEIR.names.encode().split()
-    return _open_lines(head, request, queries.BEIR) if is_beir else None
+    number, header = head.first_line
+    names = [field.strip().lower() for field in header.split(b"\t")]
+    if names != queries.BEIR.names.encode().split():
+        return None
+    return _open_lines(head, request, queries.BEIR, number)
 
 
 def _open_qrels(head: Head, request: Request) -> Opened | None:
@@ -264,11 +266,11 @@ def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
     )
 
 
-def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
+def _open_lines(head: Head, request: Request, columns: LineColumns, n_header_lines: int = 0) -> Opened:
     """Open lines of query, document and grade or score."""
     from xmceval.files.ranking.runs import open_by_query
 
-    return open_by_query(line_file(head.path, columns), request)
+    return open_by_query(line_file(head.path, columns, n_header_lines), request)
 
 
 def find_tag(path: Path) -> str | None:

@@ -88,9 +88,6 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
     doubts = [*_doubt_scores(source, entries, judgments), *_doubt_columns(source, lines, entries)]
     facts = []
     if request.ties == "label":
-        nan = lines.first_nan()
-        if nan is not None:
-            raise DataError(f"{source}:{nan}: the score is NaN; expected a number")
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)

@@ -370,13 +370,11 @@ def name_queries(queries: Iterable[bytes]) -> str:
     return f"such as {', '.join(map(quote, sorted(queries)[:MOST_NAMED]))}"
 
 
-def doubt_words(
-    name: str, noun: str, truth: str, words: Words, n_true: int, numbers: NDArray[Any], *, are_many: bool
-) -> Iterator[Doubt]:
+def doubt_words(name: str, noun: str, truth: str, words: Words, n_true: int, numbers: NDArray[Any]) -> Iterator[Doubt]:
     """Doubt documents or labels that are named otherwise than in the truth, whose names are the first `n_true` words.
 
-    `numbers` are those of the words that predictions have. Some may have another Unicode form or case; or `are_many`
-    rows have none of the truth.
+    `numbers` are those of the words that predictions have. Some may have another Unicode form or case; or none is in
+    the truth.
     """
     if not n_true or not numbers.size or numbers.max() < n_true:
         return
@@ -386,7 +384,7 @@ def doubt_words(
     there = decoded(words[number] for number in np.flatnonzero(~occurs[:n_true]).tolist())
     alike = list(doubt_alike(name, noun, truth, here, there))
     yield from alike
-    if are_many and not alike and not occurs[:n_true].any():
+    if not alike and not occurs[:n_true].any():
         yield doubt_names(name, noun, truth, words[int(numbers[0])], words[0])
 
 

@@ -35,7 +35,6 @@ from xmceval.rows.matrices.storage import Csr, count_rounded
 from xmceval.rows.names import doubt_alike
 
 QUERIES_WITH_TIES = 1000  # first queries, in which ties are counted
-LEAST_QUERIES = 3  # queries; with fewer, no doubts are raised
 
 
 def open_by_query(source: QuerySource, request: Request) -> Opened:
@@ -111,8 +110,8 @@ def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
         ranks, scores = zip(*sorted(ranking), strict=True)
         if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
             n_ranked += 1
-            n_against += sum(b > a for a, b in pairwise(scores)) > sum(b < a for a, b in pairwise(scores))
-    if 2 * n_against > n_ranked >= LEAST_QUERIES:
+            n_against += np.sign(np.diff(scores)).sum() > 0
+    if 2 * n_against > n_ranked:
         yield Doubt(
             f"{source}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
             "are low scores the best?"
@@ -126,7 +125,7 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
     rows = [scores[scores > -np.inf] for scores in rows]
     n_several = sum(scores.size > 1 for scores in rows)
     n_equal = sum(bool(scores.size > 1 and (scores == scores[0]).all()) for scores in rows)
-    if 2 * n_equal > n_several >= LEAST_QUERIES:
+    if 2 * n_equal > n_several:
         yield Doubt(
             f"{source}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are "
             "equal: they rank no document above another"
@@ -137,12 +136,10 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
             f"{source}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are "
             "rounded when they are read: are they different? (hint: pass smaller numbers)"
         )
-    # a run of several queries without any document of the truth probably names documents differently
-    words, n_judged = judgments.documents.words, judgments.documents.places.size
+    words = judgments.documents.words
     if words is not None:
-        are_many = bool(np.count_nonzero(np.diff(entries.indptr)) >= LEAST_QUERIES)
-        numbers = entries.documents
-        yield from doubt_words(str(source), "document", judgments.name, words, n_judged, numbers, are_many=are_many)
+        n_judged = judgments.documents.places.size
+        yield from doubt_words(str(source), "document", judgments.name, words, n_judged, entries.documents)
 
 
 def _doubt_columns(source: QuerySource, lines: Lines, entries: Entries) -> Iterator[Doubt]:

@@ -33,8 +33,7 @@ ROLES: tuple[Role, Role] = ("truth", "scores")
 LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
 LINES_LOOKED_AT = 1000  # lines to search for marks of a format
 WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish names from ids
-_TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
-_MULAN = re.compile(rb"<label\s+name\s*=")
+_TARGETS = re.compile(rb'"target_ind"\s*:')
 _INTEGER = re.compile(rb"[-+]?\d+")
 _GRADE = re.compile(rb"[-+]?\d+(\.\d*)?")  # fractions are refused later, when they are read
 _FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
@@ -42,7 +41,7 @@ _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 _FEATURE = re.compile(rb"\d+:")
-_USUAL_HEADER = re.compile(rb"\d+ +\d+")
+_USUAL_START = re.compile(rb"(\d{1,18} +\d{1,18})[ \t]*\r?\n(?=[ \t]*\d+:)")  # a header above a row of idx:value
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
 _TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
@@ -151,19 +150,12 @@ def _refuse(what: str, hint: str, head: Head, _: Request) -> Opened:
 
 
 def _open_text(head: Head, request: Request) -> Opened:
-    """Open a text file as the first of the formats whose evidence it has, or else as rows of some kind."""
-    content = head.text.lstrip()
-    if content[: max(map(len, signatures.PAGES))].lower().startswith(signatures.PAGES):
-        if _MULAN.search(content):
-            raise DataError(
-                f"{head.path}: is XML with names of labels, as Mulan has it; expected rows (hint: the rows are in the "
-                "ARFF file next to it)"
-            )
-        titled = _TITLE.search(content)
-        title = f", titled {quote(b' '.join(titled[1].split()))}" if titled else ""
-        raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
-    if request.names is None and _has_usual_start(head):
-        return _open_rows(head, request)
+    """Open text: the usual rows of idx:value, or the first format with evidence, or else rows of some kind."""
+    usual = _USUAL_START.match(head.text)
+    if usual is not None and request.names is None:
+        n_rows, n_labels = map(int, usual[1].split())
+        layout = TextLayout("pairs", head.start + usual.end(), 1, n_rows, n_labels, usual[1].decode())
+        return _opened(head, request, layout)
     for open_if_evident in READINGS.values():
         opened = open_if_evident(head, request)
         if opened is not None:
@@ -174,12 +166,6 @@ def _open_text(head: Head, request: Request) -> Opened:
 
         refuse_header(head, request)
     return _open_rows(head, request)
-
-
-def _has_usual_start(head: Head) -> bool:
-    """Return whether a row of idx:value is below a header of two whole numbers, which no other format has."""
-    rows = [row.text for row in head.rows[:2]]
-    return len(rows) == 2 and bool(_USUAL_HEADER.fullmatch(rows[0]) and _FEATURE.match(rows[1]))
 
 
 def _open_run(head: Head, request: Request) -> Opened | None:
@@ -199,9 +185,11 @@ def _open_run(head: Head, request: Request) -> Opened | None:
 
 def _open_beir(head: Head, request: Request) -> Opened | None:
     """Open BEIR qrels, recognised by their header."""
-    header = head.rows[0].text if head.rows else b""
-    is_beir = [field.strip().lower() for field in header.split(b"\t")] == queries.BEIR.names.encode().split()
-    return _open_lines(head, request, queries.BEIR) if is_beir else None
+    number, header = head.first_line
+    names = [field.strip().lower() for field in header.split(b"\t")]
+    if names != queries.BEIR.names.encode().split():
+        return None
+    return _open_lines(head, request, queries.BEIR, number)
 
 
 def _open_qrels(head: Head, request: Request) -> Opened | None:
@@ -278,11 +266,11 @@ def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
     )
 
 
-def _open_lines(head: Head, request: Request, columns: LineColumns) -> Opened:
+def _open_lines(head: Head, request: Request, columns: LineColumns, n_header_lines: int = 0) -> Opened:
     """Open lines of query, document and grade or score."""
     from xmceval.files.ranking.runs import open_by_query
 
-    return open_by_query(line_file(head.path, columns), request)
+    return open_by_query(line_file(head.path, columns, n_header_lines), request)
 
 
 def find_tag(path: Path) -> str | None:
@@ -323,8 +311,6 @@ def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened |
 
 def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -> Opened:
     """Open rows of labels in a layout that was recognised by a mark, or else is inferred."""
-    if request.are_scores:
-        refuse_decimals(head)
     if b"\0" in head.lines[0]:
         raise DataError(f"{head.path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
     if b"\r" in head.lines[0].rstrip():
@@ -334,21 +320,32 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
     filled = (line.lstrip() for line in head.lines if line.strip())
     if head.is_whole and request.names is None and all(line.startswith(b"%") for line in filled):
         raise DataError(f"{head.path}: has only comments, which begin with %; expected rows of idx:value")
-    layout = layout or _find_rows(head, request.names)
+    if layout is None:
+        if request.are_scores:
+            refuse_decimals(head)
+        layout = _find_rows(head, request.names)
     if layout.kind == "ids":
         refuse_columns(head, request.n_labels if layout.n_labels is None else layout.n_labels)
     if layout.kind == "labels" and not layout.header and request.n_labels is None:
         layout = replace(layout, warning=layout.warning or doubt_grades(head))
-    form, has_names = FORMATS[layout.kind], layout.names is not None and not layout.are_ids
-    facts = ["text", form.title, f"header {layout.header!r}" if layout.header else "no header"]
-    if layout.names and has_names:
+    return _opened(head, request, layout)
+
+
+def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
+    """Return rows of labels in a known layout."""
+    form = FORMATS[layout.kind]
+    facts = ["text", form.title, "no header"]
+    if layout.header:
+        facts[2] = f"header {layout.header!r}"
+    has_names = layout.names is not None and not layout.are_ids
+    if layout.names is not None and has_names:
         facts.append(f"label names from {layout.names.source}")
-    actual, expected = (TRUTH, SCORES) if request.are_scores else (SCORES, TRUTH)
-    if expected not in form.holds:
-        row = "idx:score" if request.are_scores else "idx:value"
-        raise DataError(
-            f"{head.path}: looks like {actual} ({', '.join(facts)}); expected {expected}, such as rows of {row}"
-        )
+    if request.are_scores and SCORES not in form.holds:
+        found = f"{head.path}: looks like truth ({', '.join(facts)})"
+        raise DataError(f"{found}; expected predictions, such as rows of idx:score")
+    if not request.are_scores and TRUTH not in form.holds:
+        found = f"{head.path}: looks like predictions ({', '.join(facts)})"
+        raise DataError(f"{found}; expected truth, such as rows of idx:value")
     return Opened(
         TextSource(head.path, layout, request.are_scores, request.max_line),
         form,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import open_bytes, read_into
+from xmceval.files.io.streams import open_bytes, quote, read_into
 
 CHUNK_BYTES = 3 << 20  # smaller means more Python steps, larger more memory
 PADDING = 64  # bytes that kernels may read beyond the end of a chunk
@@ -122,25 +122,24 @@ NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
 PERCENT, COMMA = rb"[-+]?\d+(?:[.,]\d+)?%", rb"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 
-# Commands that replace decimal commas by points and keep other commas, such as between columns; JSON loses its
-# quotes.
-_POINTS = r"""sed -E 's/(["[:space:];:])([-+]?[0-9]+),([0-9eE+-]+)(["[:space:];]|$)/\1\2.\3\4/g'"""
-_POINTS_IN_JSON = r"""sed -E 's/"([-+]?[0-9]+),([0-9eE+-]+)" *([],}])/\1.\2\3/g'"""
-
 
 def without_comment(line: bytes) -> bytes:
     """Strip the comment from a line: ``#`` begins one only where a word may begin."""
     return _COMMENT.sub(b"", line, count=1) if b"#" in line else line
 
 
-def explain_decimal(word: bytes, *, is_json: bool = False) -> str:
+def explain_decimal(word: bytes) -> str:
     """Return the end of a message about a word that is not a number: how to convert it, or nothing."""
     if re.fullmatch(PERCENT, word):
-        return "; percent signs are not read (hint: remove them, for example with sed 's/%//g')"
+        return "; percent signs are not read (hint: write the numbers without them)"
     if re.fullmatch(COMMA, word):
-        command = _POINTS_IN_JSON if is_json else _POINTS
-        return f"; decimal commas are not read (hint: write points, for example with {command})"
+        return "; decimal commas are not read (hint: write the numbers with points)"
     return ""
+
+
+def expected_score(word: bytes) -> str:
+    """Return the message about a word that is not a score."""
+    return f"expected a number as the score, found {quote(word)}{explain_decimal(word)}"
 
 
 @dataclass(frozen=True)

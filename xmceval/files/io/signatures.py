@@ -15,7 +15,6 @@ LZ4 = b"\x04\x22\x4d\x18"
 LFS = b"version https://git-lfs"
 TAR, SAFETENSORS = b"ustar", b'\0\0\0\0{"'
 OFFSETS = {TAR: 257, SAFETENSORS: 4}  # of signatures that do not begin the file
-PAGES = (b"<!doctype html", b"<html", b"<head", b"<?xml")  # in any case
 
 # Signatures of compressed files. A zstandard file may begin with a skippable frame, as pzstd writes.
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"

@@ -184,7 +184,7 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None
     form = FORMATS["json-queries" if are_json else "run" if noun == "score" else "qrels"]
     facts = (f"{noun}s by query and document",)
     read = partial(_read_dict, table, name, noun)
-    return QuerySource(name, form, facts, "document", read, is_ranked=is_ranked, path=path)
+    return QuerySource(name, form, facts, "document", read, is_ranked=is_ranked)
 
 
 def _is_ranking(row: Any) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +17,7 @@ from xmceval.errors import DataError, Doubt, argument
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
+from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.files.text.words import Words
 from xmceval.rows.block import Float64, Int64, Scratch
@@ -27,7 +25,6 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.names import doubt_alike
 
 Int32 = NDArray[np.int32]
-UNPACKERS = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 LONGEST_LINE = 1 << 12  # bytes at the end of a file to search for its last line
 BYTES_WITH_RANKS = 1 << 16  # bytes of a file in which ranks are compared with scores
 
@@ -55,7 +52,6 @@ class QuerySource:
     is_line_file: bool = False
     is_ranked: bool = False  # whether it has lists without values, which as predictions are ranked best first
     has_ranks: bool = False  # whether the values are ranks, with 1 as the best
-    path: Path | None = None  # the file of JSON
 
     def __str__(self) -> str:
         return self.name
@@ -82,7 +78,6 @@ class Lines:
     systems: Callable[[Sequence[int]], str] | None = None  # describes two lines of two systems; else empty
     ranked: Iterable[Ranked] = ()  # ranks and scores of the first lines, if there are both
     doubts: list[Doubt] = field(default_factory=list)
-    nans: list[tuple[int, int]] = field(default_factory=list)  # query and line of each NaN score in a file
 
     def __post_init__(self) -> None:
         self._rows: Int32 = np.empty(0, dtype=np.int32)  # rows of queries, -1 if their lines are dropped
@@ -98,10 +93,6 @@ class Lines:
         first = (np.cumsum(lengths) - lengths)[runs]
         positions: list[int] = (first[at] + numbers - (ends - lengths[runs])[at]).tolist()
         return positions
-
-    def first_nan(self) -> int | None:
-        """Return the number of the first line with a NaN value, ignoring dropped lines."""
-        return next((line for query, line in self.nans if self._rows[query] >= 0), None)
 
     def gather(self, n_rows: int) -> Entries:
         """Return the lines by row, with document numbers instead of labels, and free them here."""
@@ -139,36 +130,35 @@ class Lines:
         self._parts.append((rows, self.documents.number(text, *documents), values.copy()))
 
 
-def line_file(path: Path, columns: LineColumns) -> QuerySource:
-    """Return a file of lines in a ranking format."""
+def line_file(path: Path, columns: LineColumns, n_header_lines: int = 0) -> QuerySource:
+    """Return a file of lines in a ranking format, below a header or none."""
     form = FORMATS[columns.format]
-    read = partial(_read, path, columns)
+    read = partial(_read, path, columns, n_header_lines)
     return QuerySource(str(path), form, (form.title,), "line", read, is_line_file=True, has_ranks=columns.are_ranks)
 
 
-def _read(path: Path, columns: LineColumns, lines: Lines) -> None:
+def _read(path: Path, columns: LineColumns, n_header_lines: int, lines: Lines) -> None:
     """Add the lines of a file."""
     lines.ranked = _first_ranks(path, columns)
-    scratch, number, n_header_lines, last = Scratch(), 1, 0, b""
+    scratch = Scratch()
+    number, last = 1, b""
     for chunk in LineChunks(path):
         if number == 1:
-            chunk.start = len(UTF8_BOM) if chunk.buffer.startswith(UTF8_BOM) else 0
-            is_header = not columns.has_header
-            while not is_header:
-                end = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
-                text = chunk.buffer[chunk.start : end]
-                is_header = bool(text.strip()) and not text.startswith(b"#")
-                chunk.start, n_header_lines = end, n_header_lines + 1
+            if chunk.buffer.startswith(UTF8_BOM):
+                chunk.start = len(UTF8_BOM)
+            for _ in range(n_header_lines):
+                chunk.start = chunk.buffer.index(b"\n", chunk.start, chunk.stop) + 1
             number += n_header_lines
         number += _add_chunk(path, columns, chunk, number, lines, scratch)
         tail = bytes(chunk.buffer[max(chunk.start, chunk.stop - LONGEST_LINE) : chunk.stop]).split(b"\n")
         filled = (line for line in reversed(tail) if len(line.split()) == columns.number and line[:1] != b"#")
         last = next(filled, last)
     lines.place = places = Places(path, n_header_lines, has_comments=True)
-    if columns is RUN:
+    if columns is RUN and last:
         lines.systems = partial(_describe_lines, places)
-        first = next((line for _, line in places.filled_lines()), last)
-        if last and (systems := _describe_tags(path, first, last)):
+        _, first = next(places.filled_lines())
+        systems = _describe_tags(first, last)
+        if systems:
             lines.doubts.append(Doubt(f"{path}: has {systems}"))
 
 
@@ -176,19 +166,16 @@ def _describe_lines(places: Places, numbers: Sequence[int]) -> str:
     """Describe two lines of a run if their tags differ, with the hint to split the run."""
     first, last = numbers
     lines = islice(places.filled_lines(), first, last + 1, last - first)
-    return _describe_tags(places.path, *(line for _, line in lines))
+    return _describe_tags(*(line for _, line in lines))
 
 
-def _describe_tags(path: Path, *lines: bytes) -> str:
-    tags = [line.split()[5].decode(errors="replace") for line in lines]
-    if tags[0] == tags[1]:
+def _describe_tags(*lines: bytes) -> str:
+    first, last = (line.split()[5].decode(errors="replace") for line in lines)
+    if first == last:
         return ""
-    stem = json.dumps(f"{path.name.partition('.')[0]}-")
-    program = shlex.quote(f'!/^#/ {{print > ({stem} $6 ".txt")}}')
-    unpack = "" if is_uncompressed(path) else f"{UNPACKERS.get(path.suffix, 'gzip')} -dc "
-    file = shlex.quote(str(path))
-    command = f"{unpack}{file} | awk {program}" if unpack else f"awk {program} {file}"
-    return f"lines of two systems: {tags[0]!r} and {tags[1]!r} (hint: {command} writes a file per system)"
+    return (
+        f"lines of two systems: {first!r} and {last!r} (hint: write a file for each of the tags, which end the lines)"
+    )
 
 
 def _first_ranks(path: Path, columns: LineColumns) -> Iterator[Ranked]:
@@ -211,11 +198,12 @@ def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines:
         scratch.array(name, size * most, np.int64).reshape(shape)
         for name, size, shape in (("runs", 3, (3, -1)), ("fields", 2, (2, -1)), ("hard", 4, (-1, 4)))
     )
-    values, status = scratch.array("values", most, np.float64), np.empty(kernel.STATUS_SIZE, dtype=np.int64)
+    values = scratch.array("values", most, np.float64)
+    status = np.empty(kernel.STATUS_SIZE, dtype=np.int64)
     region = chunk.text, chunk.start, chunk.stop
     kernel.split_fields(*region, columns.places, runs, fields, values, hard, status)
     n_runs, n_rows, n_lines, n_hard, wrong = status.tolist()
-    queries = lines.queries.number(chunk.text, *runs[:2, :n_runs])
+    nans = list[tuple[int, int]]()  # positions and numbers of lines
     for row, place, begin, end in hard[:n_hard].tolist():
         word = bytes(chunk.buffer[begin:end])
         try:
@@ -223,18 +211,21 @@ def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines:
                 raise ValueError
             values[row] = float(word)
         except ValueError:
-            expected = f"expected a number{columns.role}, found {quote(word)}{explain_decimal(word)}"
-            raise DataError(f"{path}:{line + place}: {expected}") from None
+            expected = f"expected a number as the {columns.value_name} of {columns.names!r}"
+            raise DataError(f"{path}:{line + place}: {expected}, found {quote(word)}{explain_decimal(word)}") from None
         if math.isnan(values[row]):
-            run = int(np.searchsorted(runs[2, :n_runs], row, side="right")) - 1
-            lines.nans.append((int(queries[run]), line + place))
+            nans.append((row, line + place))
     if wrong >= 0:
         text = bytes(chunk.buffer[wrong : chunk.buffer.index(b"\n", wrong)])
         raise DataError(f"{path}:{line + n_lines}: {columns.explain(text)}")
     if columns.are_ranks:
         np.negative(values[:n_rows], out=values[:n_rows])
     lengths = np.diff(runs[2, :n_runs], append=n_rows)
-    lines.add(chunk.text, np.repeat(lines.rows_of(queries), lengths), fields[:, :n_rows], values[:n_rows])
+    rows = np.repeat(lines.rows_of(lines.queries.number(chunk.text, *runs[:2, :n_runs])), lengths)
+    for row, number in nans:
+        if rows[row] >= 0:
+            raise DataError(f"{path}:{number}: the {columns.value_name} is NaN; expected a number")
+    lines.add(chunk.text, rows, fields[:, :n_rows], values[:n_rows])
     return n_lines
 
 
@@ -266,9 +257,9 @@ class LineColumns(NamedTuple):
         return len(self.names.split())
 
     @property
-    def role(self) -> str:
-        """The role of the values, for messages."""
-        return f" as the {self.names.split()[self.value]} of {self.names!r}"
+    def value_name(self) -> str:
+        """What the values are, for messages."""
+        return self.names.split()[self.value]
 
     @property
     def places(self) -> Int64:
@@ -278,8 +269,9 @@ class LineColumns(NamedTuple):
     def explain(self, text: bytes) -> str:
         """Return the message about a line with other columns."""
         words = text.split(b"\t" if self.has_header else None)
-        many = f"{len(words):,} columns: " if len(words) > self.number else ""
-        return f"expected {self.names!r}, found {many}{quote(text)}"
+        if len(words) > self.number:
+            return f"expected {self.names!r}, found {len(words):,} columns: {quote(text)}"
+        return f"expected {self.names!r}, found {quote(text)}"
 
 
 QRELS = LineColumns("query 0 document grade", 2, 3, "qrels")
@@ -378,13 +370,11 @@ def name_queries(queries: Iterable[bytes]) -> str:
     return f"such as {', '.join(map(quote, sorted(queries)[:MOST_NAMED]))}"
 
 
-def doubt_words(
-    name: str, noun: str, truth: str, words: Words, n_true: int, numbers: NDArray[Any], *, are_many: bool
-) -> Iterator[Doubt]:
+def doubt_words(name: str, noun: str, truth: str, words: Words, n_true: int, numbers: NDArray[Any]) -> Iterator[Doubt]:
     """Doubt documents or labels that are named otherwise than in the truth, whose names are the first `n_true` words.
 
-    `numbers` are those of the words that predictions have. Some may have another Unicode form or case; or `are_many`
-    rows have none of the truth.
+    `numbers` are those of the words that predictions have. Some may have another Unicode form or case; or none is in
+    the truth.
     """
     if not n_true or not numbers.size or numbers.max() < n_true:
         return
@@ -394,7 +384,7 @@ def doubt_words(
     there = decoded(words[number] for number in np.flatnonzero(~occurs[:n_true]).tolist())
     alike = list(doubt_alike(name, noun, truth, here, there))
     yield from alike
-    if are_many and not alike and not occurs[:n_true].any():
+    if not alike and not occurs[:n_true].any():
         yield doubt_names(name, noun, truth, words[int(numbers[0])], words[0])
 
 

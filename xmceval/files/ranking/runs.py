@@ -35,7 +35,6 @@ from xmceval.rows.matrices.storage import Csr, count_rounded
 from xmceval.rows.names import doubt_alike
 
 QUERIES_WITH_TIES = 1000  # first queries, in which ties are counted
-LEAST_QUERIES = 3  # queries; with fewer, no doubts are raised
 
 
 def open_by_query(source: QuerySource, request: Request) -> Opened:
@@ -88,9 +87,6 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
     doubts = [*_doubt_scores(source, entries, judgments), *_doubt_columns(source, lines, entries)]
     facts = []
     if request.ties == "label":
-        nan = lines.first_nan()
-        if nan is not None:
-            raise DataError(f"{source}:{nan}: the score is NaN; expected a number")
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
@@ -114,8 +110,8 @@ def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
         ranks, scores = zip(*sorted(ranking), strict=True)
         if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
             n_ranked += 1
-            n_against += sum(b > a for a, b in pairwise(scores)) > sum(b < a for a, b in pairwise(scores))
-    if 2 * n_against > n_ranked >= LEAST_QUERIES:
+            n_against += np.sign(np.diff(scores)).sum() > 0
+    if 2 * n_against > n_ranked:
         yield Doubt(
             f"{source}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
             "are low scores the best?"
@@ -129,7 +125,7 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
     rows = [scores[scores > -np.inf] for scores in rows]
     n_several = sum(scores.size > 1 for scores in rows)
     n_equal = sum(bool(scores.size > 1 and (scores == scores[0]).all()) for scores in rows)
-    if 2 * n_equal > n_several >= LEAST_QUERIES:
+    if 2 * n_equal > n_several:
         yield Doubt(
             f"{source}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are "
             "equal: they rank no document above another"
@@ -140,12 +136,10 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
             f"{source}: in {counted(n_rounded, 'query')} scores of 2^53 or more are equal, where whole numbers are "
             "rounded when they are read: are they different? (hint: pass smaller numbers)"
         )
-    # a run of several queries without any document of the truth probably names documents differently
-    words, n_judged = judgments.documents.words, judgments.documents.places.size
+    words = judgments.documents.words
     if words is not None:
-        are_many = bool(np.count_nonzero(np.diff(entries.indptr)) >= LEAST_QUERIES)
-        numbers = entries.documents
-        yield from doubt_words(str(source), "document", judgments.name, words, n_judged, numbers, are_many=are_many)
+        n_judged = judgments.documents.places.size
+        yield from doubt_words(str(source), "document", judgments.name, words, n_judged, entries.documents)
 
 
 def _doubt_columns(source: QuerySource, lines: Lines, entries: Entries) -> Iterator[Doubt]:

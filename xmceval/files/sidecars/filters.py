@@ -6,8 +6,9 @@ They are text with one pair per line, arrays, lists or tables; numbers may be fl
 from __future__ import annotations
 
 import io
+import itertools
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,9 +53,11 @@ def take_filter(pairs: Any) -> Filter:
         return ordered(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:
         return as_filter(read_array(path), name)
-    numbers, lines = _read_pairs(path)
-    farthest = [int(np.argmax(column)) for column in numbers.T] if len(numbers) else []
-    largest = (Largest(int(numbers[at, i]), f"{path}:{lines[at]}") for i, at in enumerate(farthest))
+    numbers, place = _read_pairs(path)
+    largest = list[Largest]()
+    for column in numbers.T if numbers.size else ():
+        at = int(np.argmax(column))
+        largest.append(Largest(int(column[at]), place(at)))
     return ordered(name, numbers[:, 0].astype(np.int64), numbers[:, 1].astype(np.int64), *largest)
 
 
@@ -66,43 +69,42 @@ def _open(pairs: Any) -> tuple[str, Path | None, Table | None]:
     return "filter", None, find_table(pairs, "filter")
 
 
-def _read_pairs(path: Path) -> tuple[Float64, Sequence[int]]:
-    """Read lines of pairs, float64 [n_pairs, 2], and the number of the line of each."""
+def _read_pairs(path: Path) -> tuple[Float64, Callable[[int], str]]:
+    """Read lines of pairs, float64 [n_pairs, 2], and return what finds the place of each."""
     check_is_text(path)
     text = read_all_bytes(path).removeprefix(UTF8_BOM)
-    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
-    plain = b"\n".join(map(without_comment, text.split(b"\n"))) if b"#" in text else text
-    pairs: Float64 | None = None
+    if b"#" in text:
+        text = b"\n".join(map(without_comment, text.split(b"\n")))
+
+    def filled() -> Iterator[tuple[str, bytes]]:
+        return ((f"{path}:{number}", line) for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
+
+    pairs = None
     with warnings.catch_warnings(), suppress(ValueError):
         warnings.simplefilter("ignore", UserWarning)  # blank text is allowed
-        pairs = np.loadtxt(io.BytesIO(plain), dtype=np.float64, comments=None, ndmin=2)
-        pairs = pairs.reshape(0, 2) if pairs.size == 0 else pairs
-    is_right = pairs is not None and pairs.shape[1] == 2 and first_wrong(pairs) is None
-    if pairs is not None and is_right and len(pairs) == n_lines:
-        return pairs, range(1, n_lines + 1)
-    numbered = ((number, line.split()) for number, line in enumerate(plain.split(b"\n"), 1))
-    lines = [(number, words) for number, words in numbered if words]
-    if pairs is not None and is_right:
-        return pairs, [number for number, _ in lines]
-    pairs = np.empty((len(lines), 2))
-    for i, (number, words) in enumerate(lines):
-        try:
-            pairs[i] = [float(word) for word in words]
-            is_pair = len(words) == 2 and first_wrong(pairs[i : i + 1]) is None
-        except ValueError:
-            is_pair = False
-        if not is_pair:
-            hint = ""
-            if len(words) == 2 and words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
-                hint = (
-                    " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, "
-                    "from 0)"
-                )
-            raise DataError(
-                f"{path}:{number}: expected 'row label', two whole numbers of at least 0, "
-                f"found {quote(b' '.join(words))}{hint}"
-            )
-    return pairs, [number for number, _ in lines]
+        pairs = np.loadtxt(io.BytesIO(text), dtype=np.float64, comments=None, ndmin=2)
+        if pairs.size == 0:
+            pairs = pairs.reshape(0, 2)
+    if pairs is None or pairs.shape[1] != 2 or first_wrong(pairs) is not None:
+        errors = (error for error in itertools.starmap(_find_error, filled()) if error is not None)
+        raise next(errors, DataError(f"{path}: expected lines of 'row label', two whole numbers of at least 0"))
+    return pairs, lambda entry: next(itertools.islice(filled(), entry, None), (str(path), b""))[0]
+
+
+def _find_error(place: str, line: bytes) -> DataError | None:
+    """Return the error for a line that is no pair of whole numbers."""
+    words = line.split()
+    with suppress(ValueError):
+        if len(words) == 2 and first_wrong(np.array([words], dtype=np.float64)) is None:
+            return None
+    hint = ""
+    if len(words) == 2 and words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
+        hint = (
+            " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, from 0)"
+        )
+    return DataError(
+        f"{place}: expected 'row label', two whole numbers of at least 0, found {quote(b' '.join(words))}{hint}"
+    )
 
 
 @dataclass(frozen=True)

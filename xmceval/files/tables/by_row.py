@@ -27,7 +27,6 @@ from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
 from xmceval.rows.names import Axis, naming_columns, plain
 
 MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
-LEAST_ROWS = 3  # number of rows without any label of the truth that raises a doubt
 BYTES_OF_ENTRY = 48  # memory while sorting
 
 
@@ -248,8 +247,7 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
         has_none = n_true and numbers.size and numbers.min() >= n_true  # no label of the truth
         if has_none and (words.plain_numbers()[numbers] >= 0).all():
             raise names_beside_ids(truth.table.name, name)
-        are_many = bool(np.count_nonzero(np.diff(csr.indptr)) >= LEAST_ROWS)
-        warnings.extend(doubt_words(name, "label", truth.table.name, words, n_true, numbers, are_many=are_many))
+        warnings.extend(doubt_words(name, "label", truth.table.name, words, n_true, numbers))
     if request.are_scores and request.ties == "label":
         values = values.astype(np.float64, copy=False)
         # NaN scores are refused when scoring

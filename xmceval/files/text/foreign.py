@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted
-from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, explain_decimal
+from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, expected_score
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
 
@@ -18,14 +18,10 @@ SIZES = frozenset({".query", ".group"})  # endings of files with the number of l
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
 _FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
-_ODD = PERCENT + b"|" + COMMA
 
-# A score with a percent sign or decimal comma, by kind of text.
-_IN_PAIRS = re.compile(rb"\A[^#]*?[ \t]*\d+:(%b)(?=[ \t\r]|\Z)" % _ODD)
-_IN_SCORED = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % _ODD)
-_ALL_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
-_IN_FASTTEXT = re.compile(rb"\A[ \t]*__label__\S+[ \t]+(%b)(?=[ \t\r]|\Z)" % _ODD)
-_IN_JSON = re.compile(rb',\s*"(%b)"\s*\]' % _ODD)
+# A label and a score between tabs, and a score with a percent sign or decimal comma.
+_SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
+_ODD_SCORE = re.compile(rb"[ \t](%b)(?=[ \t]|\Z)" % (PERCENT + b"|" + COMMA))
 
 _CELL = re.compile(rb'"?\[[^\[\]]*\]"?')  # a list in a table as text
 _NAME_AND_VALUE = re.compile(rb"(\S+):[-+]?[\d.]+(?:[eE][-+]?\d+)?")
@@ -46,7 +42,16 @@ class Foreign(NamedTuple):
         return bool(head.rows) and all(self.pattern.fullmatch(row.text) for row in head.rows)
 
 
+_PAGE = re.compile(
+    rb"(?is)\s*(?:<!doctype html|<html|<head|<\?xml(?!.*?<label\s+name\s*=))(?:.*?<title[^>]*>(?P<title>.*?)</title)?"
+)
+
 FOREIGN = (
+    Foreign(
+        "is XML with names of labels, as Mulan has it",
+        re.compile(rb"(?is)\s*<\?xml.*?<label\s+name\s*="),
+        hint="the rows are in the ARFF file next to it",
+    ),
     Foreign("is a MatrixMarket file", re.compile(rb"%%MatrixMarket")),
     Foreign("is an ARFF file", re.compile(rb"(?i)(?:\s*%[^\n]*\n)*\s*@relation\b")),
     Foreign("has predictions as MEKA prints them", re.compile(rb"\|=+ PREDICTIONS")),
@@ -73,6 +78,12 @@ FOREIGN = (
 
 def refuse_foreign(head: Head, request: Request) -> None:
     """Refuse text in a format that is known from its first lines, unless its first line has names of labels."""
+    page = _PAGE.match(head.text)
+    if page is not None:
+        title = ""
+        if page["title"]:
+            title = f", titled {quote(b' '.join(page['title'].split()))}"
+        raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
     if not head.rows:
         return
     if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
@@ -180,17 +191,10 @@ def refuse_columns(head: Head, n_labels: int | None) -> None:
 
 
 def refuse_decimals(head: Head) -> None:
-    """Refuse predictions with percent signs or decimal commas in scores, with one message per file."""
-    if b"%" not in head.content and b"," not in head.content:
+    """Refuse rows of 'label score' with percent signs or decimal commas, which look like lists of names or ids."""
+    if not all(_SCORED.sub(b"", row.text) == b"" for row in head.rows):
         return
-    are_scored = all(not _ALL_SCORED.sub(b"", row.text) for row in head.rows)
     for row in head.rows:
-        if row.text.startswith((b"{", b"[")):
-            odd = _IN_JSON.search(row.text)
-        elif are_scored:
-            odd = _IN_SCORED.search(row.text)
-        else:
-            odd = _IN_PAIRS.search(row.text) or _IN_FASTTEXT.search(row.text)
-        if odd:
-            hint = explain_decimal(odd[1], is_json=odd.re is _IN_JSON)
-            raise DataError(f"{head.path}:{row.number}: expected a number as the score, found {quote(odd[1])}{hint}")
+        odd = _ODD_SCORE.search(row.text)
+        if odd is not None:
+            raise DataError(f"{head.path}:{row.number}: {expected_score(odd[1])}")

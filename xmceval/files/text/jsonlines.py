@@ -129,7 +129,7 @@ def _to_label(label: Any, names: Names | None) -> int:
 def _to_number(value: Any, field: str) -> float:
     """Convert a value in JSON to a number; `field` is named in messages."""
     if type(value) not in {int, float}:
-        hint = explain_decimal(value.encode(errors="replace"), is_json=True) if isinstance(value, str) else ""
+        hint = explain_decimal(value.encode(errors="replace")) if isinstance(value, str) else ""
         raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}{hint}')
     try:
         return float(value)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault, argument, counted
-from xmceval.files.io.chunks import NEWLINE, PADDING, Chunk, LineChunks
+from xmceval.files.io.chunks import NEWLINE, PADDING, Chunk, LineChunks, expected_score, explain_decimal
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote
 from xmceval.files.sidecars.values import Names, is_id, unknown_name
@@ -187,6 +187,9 @@ class TextRows(StoredRows):
             hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
             name = token[:40].decode(errors="backslashreplace")
             return self.row_fault(row, unknown_name(name, self.names) + hint)
+        score = token.rpartition(b":")[2]
+        if explain_decimal(score):
+            return self.row_fault(row, expected_score(score))
         return self.row_fault(row, f"{_expected(code, has_tabs=self.grammar.has_tabs)}, found {quote(token)}")
 
     def row_fault(self, row: int, message: str) -> Fault:
@@ -347,7 +350,7 @@ def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iter
         try:
             yield label, float(words[i + 1])
         except ValueError:
-            raise ValueError(f"{_FASTTEXT_PAIRS}, found {quote(words[i + 1])} as a score") from None
+            raise ValueError(expected_score(words[i + 1])) from None
 
 
 def _fasttext_label(word: bytes, names: Names | None) -> int:

@@ -21,7 +21,7 @@ ROW, LABEL = 0, 1  # slots of `first_nan`
 
 
 @helper
-def _find_true(cells, bits, places):
+def _find_true(cells, bits, n_columns, places, indptr, columns):
     n, size = np.uint64(cells.size), np.uint64(TOGETHER)
     count, first = np.uint64(0), np.uint64(0)
     while first < n:
@@ -38,28 +38,38 @@ def _find_true(cells, bits, places):
                 places[count] = place
                 count += np.uint64(1)
         first = last
+    row, start, stop = 0, 0, n_columns  # and the places where the row begins and ends
+    indptr[0] = 0
+    for entry in range(np.int64(count)):
+        while places[entry] >= stop:
+            row, start, stop = row + 1, stop, stop + n_columns
+            indptr[row] = entry
+        columns[entry] = places[entry] - start
+    for end in range(row + 1, indptr.size):
+        indptr[end] = np.int64(count)
     return count
 
 
 @kernel
-def find_true_bytes(cells, bits, places):
-    """Write the positions of the cells with any bit set, in order; return their number.
+def find_true_bytes(cells, bits, n_columns, places, indptr, columns):
+    """Write the positions of the cells of a matrix with any bit set, in order; return their number.
 
-    `cells` are uint8 [n], read-only, `bits` is a uint8, and `places` are int64 [n].
+    `cells` are uint8 [n_rows * n_columns], read-only, and `bits` is a uint8. Output are `places`, the positions in
+    `cells`, `indptr` and `columns`, int64 [n_rows * n_columns], [n_rows + 1] and [n_rows * n_columns].
     """
-    return _find_true(cells, bits, places)
+    return _find_true(cells, bits, n_columns, places, indptr, columns)
 
 
 @kernel
-def find_true_words(cells, bits, places):
+def find_true_words(cells, bits, n_columns, places, indptr, columns):
     """Do the same for uint32."""
-    return _find_true(cells, bits, places)
+    return _find_true(cells, bits, n_columns, places, indptr, columns)
 
 
 @kernel
-def find_true_long_words(cells, bits, places):
+def find_true_long_words(cells, bits, n_columns, places, indptr, columns):
     """Do the same for uint64."""
-    return _find_true(cells, bits, places)
+    return _find_true(cells, bits, n_columns, places, indptr, columns)
 
 
 @helper

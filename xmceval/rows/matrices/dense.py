@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64, Rows, Scratch, Selected
+from xmceval.rows.block import Int64, Rows, Scratch, Selected, read_only
 from xmceval.rows.matrices.storage import BFloat16Matrix, Matrix, comparable, notice_order, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
@@ -16,6 +16,7 @@ SELECT_ENTRIES = 1 << 24  # per block of scores that are not copied: enough to o
 TRUTH_ENTRIES = 1 << 22  # per block of truth: if all cells are true, labels and values take 64 MiB
 LOWEST_ENTRIES = 1 << 18  # at a time, when searching the lowest scores of rows
 SPARE = 64  # room for candidates beyond twice the depth
+LANES = 32  # maxima of scores, of which the first bound of a row is found, come in multiples of this
 
 FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 
@@ -39,9 +40,6 @@ class Dense(Matrix):
                 rows.values.reshape(values.shape)[:] = values
                 return rows
         rows, places = stored_rows(scratch, is_stored if self.are_scores else values)
-        np.subtract(
-            places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
-        )
         rows.values[:] = values.ravel()[places]
         return rows if self.are_scores else notice_order(rows)
 
@@ -70,7 +68,9 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     part, infinity = _readable(values, rows)
     flat, step = _flatten(part)
     n_rows, n_labels = part.shape
-    limits, space = scratch.held("selection", (depth, flat.dtype, infinity), _make_space)
+    lanes = min(8 * depth, n_labels // 16)  # of which the first bound is found; few for narrow rows
+    n_maxima = max(lanes, depth) // LANES * LANES + LANES
+    limits, space = scratch.held("selection", (depth, n_maxima, flat.dtype, infinity), _make_space)
     best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
     ends, omitted = scratch.array("ends", n_rows + 1, np.int64), scratch.array("omitted", n_rows, np.int64)
     what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
@@ -118,7 +118,10 @@ def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
-    (n_rows, n_labels), size = values.shape, values.dtype.itemsize
+    n_rows, n_labels = values.shape
+    if values.flags.c_contiguous:
+        return read_only(values.reshape(-1)), n_labels
+    size = values.dtype.itemsize
     step = values.strides[0] // size if values.size else n_labels
     n = (n_rows - 1) * step + n_labels if values.size else 0
     return np.lib.stride_tricks.as_strided(values, (n,), (size,), writeable=False), step
@@ -140,11 +143,13 @@ def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
     return numbers, np.inf
 
 
-def _make_space(_: Scratch, depth: int, dtype: np.dtype[Any], infinity: float) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def _make_space(
+    _: Scratch, depth: int, n_maxima: int, dtype: np.dtype[Any], infinity: float
+) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Return the limits of scores of a type, and the scratch space for selecting the best labels."""
     size = 2 * depth + SPARE
     space = (
         *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),
-        *(np.empty(2, dtype=dtype), np.empty(8 * depth // 32 * 32 + 32, dtype=dtype), np.empty(4, dtype=np.int64)),
+        *(np.empty(2, dtype=dtype), np.empty(n_maxima, dtype=dtype), np.empty(4, dtype=np.int64)),
     )
-    return np.array([-infinity, infinity], dtype=dtype), tuple(space)
+    return np.array([-infinity, infinity], dtype=dtype), space

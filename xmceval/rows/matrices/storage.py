@@ -26,9 +26,16 @@ BY_NAME = (
     " (hint: labels by name are {row: {name: value}} in both inputs, or a column of lists in a table, with labels=)"
 )
 
-# Kernels that find true cells, and the types they view cells as, by item size.
-FINDERS: Mapping[int, tuple[Any, Any]] = MappingProxyType(
-    {1: (find_true_bytes, np.uint8), 4: (find_true_words, np.uint32), 8: (find_true_long_words, np.uint64)}
+# Kernels that find true cells, and the bits that are set in some true cell, by item size and whether cells are
+# floats, whose sign does not count: -0.0 is 0. The bits have the type as which the kernels view cells.
+FINDERS: Mapping[tuple[int, bool], tuple[Any, Any]] = MappingProxyType(
+    {
+        (1, False): (find_true_bytes, np.uint8(0xFF)),
+        (4, False): (find_true_words, np.uint32(0xFFFF_FFFF)),
+        (4, True): (find_true_words, np.uint32(0x7FFF_FFFF)),
+        (8, False): (find_true_long_words, np.uint64(0xFFFF_FFFF_FFFF_FFFF)),
+        (8, True): (find_true_long_words, np.uint64(0x7FFF_FFFF_FFFF_FFFF)),
+    }
 )
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy lacks this type; only its name is needed
@@ -225,18 +232,20 @@ def notice_order(rows: Rows) -> Rows:
 def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
     """Return CSR arrays for the non-zero cells of dense rows, [n_rows, n_labels], and the cells' positions.
 
-    Positions are indices into the raveled rows, int64 [n_stored].
+    Positions are indices into the raveled rows, int64 [n_stored]; values are not set.
     """
-    dtype, is_in_order = values.dtype, values.flags.c_contiguous
-    is_known = is_in_order and dtype.itemsize in FINDERS and dtype.isnative and dtype.kind in "biuf"
-    cells = np.ascontiguousarray(values if is_known else values != 0).ravel()
-    find, word = FINDERS[cells.dtype.itemsize]
-    is_float = cells.dtype.kind == "f"  # ignore the sign bit: -0.0 is 0
-    bits, places = word(np.iinfo(word).max >> is_float), scratch.array("places", cells.size, np.int64)
-    places = places[: int(find(read_only(cells.view(word)), bits, places))]
-    rows = scratch.rows(values.shape[0], places.size)
-    rows.indptr[:] = np.searchsorted(places, np.arange(values.shape[0] + 1) * values.shape[1])
-    return rows, places
+    dtype = values.dtype
+    kind = dtype.itemsize, dtype.kind == "f"
+    is_known = dtype.kind in "biuf" and kind in FINDERS and dtype.isnative
+    if not (is_known and values.flags.c_contiguous):
+        values, kind = np.ascontiguousarray(values != 0), (1, False)
+    find, bits = FINDERS[kind]
+    (n_rows, n_columns), size = values.shape, values.size
+    places, columns = scratch.array("places", size, np.int64), scratch.array("indices", size, np.int64)
+    indptr = scratch.array("indptr", n_rows + 1, np.int64)
+    n_stored = int(find(read_only(values.reshape(-1).view(bits.dtype)), bits, n_columns, places, indptr, columns))
+    rows = Rows(indptr, columns[:n_stored], scratch.array("values", n_stored, np.float64))
+    return rows, places[:n_stored]
 
 
 def comparable(values: AnyArray) -> AnyArray:

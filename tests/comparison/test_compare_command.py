@@ -1,6 +1,7 @@
 """The command compare: whole outputs on the sample, and what it answers to bad input."""
 
 import io
+import json
 import re
 import sys
 from functools import partial
@@ -89,6 +90,16 @@ def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatc
     assert run(*args)[2].startswith(cost)
     assert cost not in run(*args, "-q")[2]
     assert "tests of" not in run(*args[:-4])[2]
+
+
+@pytest.mark.parametrize("names", [("a.npz", "b.npz"), ("a.csv", "b.npz"), ("a.npz", "b.csv")], ids=str)
+def test_values_per_instance_are_known_by_their_content(run, rows, tmp_path, names):
+    a, b = (rows(name, model, "P@1,R@3") for name, model in zip(names, (MODEL_A, MODEL_B), strict=True))
+    picture = tmp_path / "differences.svg"
+    code, out, _ = run(a, f"old={b}", "-q", "-o", "json", "--plot", picture)
+    assert code == 0
+    assert {found["metric"] for found in json.loads(out)["comparisons"]} == {"P@1", "R@3"}
+    assert picture.read_text().startswith("<?xml")
 
 
 # Bad input.

@@ -63,8 +63,7 @@ MAIN = (
 def command(form: str, **arguments: Any) -> None:
     """Test which of PREDS, files or NAME=FILE, is better on TRUTH.
 
-    TRUTH and PREDS are as in xmceval score. Files written by --save-rows, with .rows. in their names, are compared
-    without TRUTH.
+    TRUTH and PREDS are as in xmceval score. Files written by --save-rows are compared without TRUTH.
 
     \b
     Examples:
@@ -79,7 +78,7 @@ def command(form: str, **arguments: Any) -> None:
         return parse_gates(arguments["fail_if_worse"], arguments["fail_if_drop"], in_percent=layout.percent)
 
     find_gates(layout)  # the unit of shares may not be known before the truth is opened
-    prepare = _prepare_rows if is_row_file(arguments["truth"]) else _prepare_systems
+    prepare = _prepare_rows if _has_rows(arguments["truth"]) else _prepare_systems
     inputs, scoring, compare = prepare(arguments, lambda nouns: find_gates(layout.settle(nouns)))
     write_files = prepare_outputs(arguments, inputs, scoring, "differences")
     comparison = compare()
@@ -98,11 +97,11 @@ def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns],
     """
     from xmceval.scoring.state_file import is_state
 
-    row_files = [each for each in arguments["preds"] if is_row_file(each)]
+    row_files = [each for each in arguments["preds"] if _has_rows(each)]
     if row_files:
         raise UsageError(
             f"{listed(row_files)}: per-instance values are compared without TRUTH "
-            f"(hint: leave out {arguments['truth']}, or call it NAME.rows.npz if it has such values)"
+            f"(hint: leave out {arguments['truth']})"
         )
     files = [split_name(each)[1] for each in (arguments["truth"], *arguments["preds"])]
     local = [path for path in files if not is_address(path) and to_path(path).is_file()]
@@ -176,6 +175,9 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Callable[[Nouns], Sequence[Ga
     return [("values per instance", to_path(part)) for file in files for part in parts_of(file)], None, compare
 
 
-def is_row_file(path: str) -> bool:
-    """Return whether a file name is one of per-row values."""
-    return ".rows." in to_path(path).name
+def _has_rows(text: str) -> bool:
+    """Return whether FILE or NAME=FILE, or the first of its shards, has per-row values."""
+    from xmceval.files.saved_rows import is_row_file
+    from xmceval.files.shards import find_shards
+
+    return is_row_file(parts_of(find_shards(split_name(text)[1]))[0])

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.arrays.npy import DAMAGE, explain_damage, refuse_repeated_members
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.io.signatures import ZIP
+from xmceval.files.io.streams import pipe_key, read_all_bytes, read_first_bytes
 from xmceval.files.io.write import check_output, csv_writer, open_output
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.metrics.names import parse
@@ -30,6 +31,7 @@ ENDINGS = (".npz", ".csv")
 FIRST_COLUMNS = ("row", "system", "weight")  # of a CSV file, before the metrics
 QUERY = "query"  # the first column where rows are queries
 IDEAL = "ideal of "  # prefix of columns with the denominators of ratios of sums
+HEAD_BYTES = 1 << 16  # of a file that is asked for its columns
 N_ROWS = "n_rows"  # the last column: the number of rows, in the last line only
 
 
@@ -83,6 +85,24 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
             denominators = [ideal for (_, ideal), has in zip(fractions, table.has_ideal, strict=True) if has]
             writer.writerow([row, system, weight, *numerators, *denominators, None if n_left else len(table.rows)])
     text.detach()
+
+
+def is_row_file(path: Path) -> bool:
+    """Return whether a file has per-row values: an archive that begins with their description, or a CSV of metrics."""
+    if pipe_key(path) is not None:  # its bytes are for whoever reads it first
+        return False
+    try:
+        head = read_first_bytes(path, HEAD_BYTES)
+    except (DataError, OSError):  # a missing file, or another error that opening reports
+        return False
+    if head.startswith(ZIP):
+        return head[30:38] == b"meta.npy"
+    line = head.partition(b"\n")[0].decode("utf-8", errors="surrogateescape")
+    columns = next(csv.reader([line]), [])
+    try:
+        return not {"row", QUERY}.isdisjoint(columns) and bool(_find_metrics(path, _list_metrics(columns)))
+    except DataError:
+        return False
 
 
 def read_rows(source: str | Path | Shards) -> RowTable:
@@ -139,7 +159,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         raise DataError(f"{path}: cannot be read as CSV; expected per-instance values") from error
     has_queries = QUERY in head and "row" not in head
     head = ["row" if has_queries and name == QUERY else name for name in head]
-    names = [name for name in head if name not in {*FIRST_COLUMNS, N_ROWS} and not name.startswith(IDEAL)]
+    names = _list_metrics(head)
     if "row" not in head or not names:
         raise DataError(
             f"{path}: expected per-instance values, npz or CSV with the column row or query and one per metric "
@@ -172,6 +192,12 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
     meta = {"has_queries": True} if has_queries else {}
     metrics = _find_metrics(path, names)
     return RowTable(str(path), systems, metrics, rows, values, weights[:, :1].ravel(), has_ideal, meta)
+
+
+def _list_metrics(columns: Sequence[str]) -> list[str]:
+    """Return the columns of a CSV that are named after metrics, known or not."""
+    others = {*FIRST_COLUMNS, QUERY, N_ROWS}
+    return [name for name in columns if name not in others and not name.startswith(IDEAL)]
 
 
 def _parse_numbers(path: Path, texts: Sequence[str]) -> NDArray[np.float64]:

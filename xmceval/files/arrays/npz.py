@@ -133,7 +133,7 @@ def _describe_other(names: Sequence[str], arrays: Mapping[str, ArrayFile]) -> st
         return f"is a zip archive of {listed(names[:MOST_NAMED])}{more}; {expected} (hint: unzip it)"
     if {"meta", "rows", "values"} <= arrays.keys():
         saved = f"has per-instance values that {argument('save_rows')} wrote"
-        return f"{saved}; {expected} (hint: compare_rows and xmceval compare a.rows.npz b.rows.npz read them)"
+        return f"{saved}; {expected} (hint: compare_rows and xmceval compare read them)"
     if {"header", "tally.counts"} <= arrays.keys():
         return f"is a state of xmceval, which {argument('save_state')} wrote; {expected} (hint: merge shows its values)"
     described = list[str]()

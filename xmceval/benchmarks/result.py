@@ -378,8 +378,7 @@ def _make_section(
     lines = [
         SystemLine(
             name,
-            dataset.list_figures(name, benchmark.measures),
-            computed[name].slices if name in computed else (),
+            {**(computed[name].by_bin if name in computed else {}), "": dataset.list_figures(name, benchmark.measures)},
             shown=f"{name} {layout.sign(PUBLISHED_SIGN)}" if name in benchmark.published else name,
         )
         for name in systems

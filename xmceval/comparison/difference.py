@@ -87,12 +87,12 @@ class Difference(Displayed):
     n_differing: int | None = None
     nouns: Nouns = field(default=OF_LABELS, compare=False)  # a CSV of values of rows has none
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """Metric, system and baseline."""
         return self.measure.name, self.system, self.baseline
 
-    @property
+    @cached_property
     def pair(self) -> tuple[str, str]:
         """System and baseline."""
         return self.system, self.baseline
@@ -102,7 +102,7 @@ class Difference(Displayed):
         """The 95 % interval, `low` and `high`; NaN if the test gives none."""
         return as_bounds(self.low, self.high)
 
-    @property
+    @cached_property
     def is_detected(self) -> bool:
         """Whether the difference is significant at 5%, after any adjustment."""
         p = self.p_that_decides
@@ -113,12 +113,14 @@ class Difference(Displayed):
         """Whether the system's value is the better one."""
         return (self.difference > 0) == self.measure.metric.higher_is_better
 
-    @property
+    @cached_property
     def mark(self) -> str:
         """One of MARKS: whether the system is significantly better or worse than the baseline."""
         if self.p is None:
             return UNTESTED
-        return NONE if not self.is_detected else BETTER if self.is_better else WORSE
+        if not self.is_detected:
+            return NONE
+        return BETTER if self.is_better else WORSE
 
     @property
     def is_symmetric(self) -> bool:

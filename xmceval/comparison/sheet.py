@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
+from typing import Any
 
 from xmceval.comparison.difference import (
     ADJUSTED,
@@ -37,13 +39,14 @@ def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sh
     for result in comparison.results:
         of_system = runs.get(result.name)
         if of_system is None:
-            lines.append(SystemLine.of(result))
+            lines.append(SystemLine(result.name, result.by_bin))
             continue
         if result.name == of_system.results[0]:
+            mean = comparison.systems[of_system.name]
             shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
-            lines.append(replace(SystemLine.of(comparison.systems[of_system.name]), shown=shown))
+            lines.append(SystemLine(mean.name, mean.by_bin, shown=shown))
         if layout.pairs:
-            lines.append(replace(SystemLine.of(result), is_ranked=False))
+            lines.append(SystemLine(result.name, result.by_bin, is_ranked=False))
     signs = mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines, layout)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
     listings = (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)) if layout.pairs else ()
@@ -129,13 +132,14 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
 
 def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
     """Describe how differences were tested, at which level, and what the tests do not cover."""
-    differences = [difference for comparison in comparisons for difference in comparison.differences]
-    tested = [difference for difference in differences if difference.p is not None]
+    tested = [
+        difference for comparison in comparisons for difference in comparison.differences if difference.p is not None
+    ]
     if not tested:
         return
     units = {difference.unit for difference in tested}
     level = describe_level(comparisons)
-    rows = listed(dict.fromkeys(plural(difference.nouns.row) for difference in tested), "or")
+    rows = listed(map(plural, dict.fromkeys(difference.nouns.row for difference in tested)), "or")
     how = f"paired t test over {rows}"
     if testing.test != "t":
         how = f"randomization test over {rows} with {testing.resamples:,} resamples and seed {testing.seed}"
@@ -150,25 +154,28 @@ def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterato
 def describe_level(comparisons: Sequence[Compared]) -> str:
     """Describe when a difference is significant, and which tests p is adjusted over."""
     testing = comparisons[0].testing
-    tested = [
-        (i, difference)
+    families = [  # of each test
+        (i, difference.measure.name, difference.bin)
         for i, comparison in enumerate(comparisons)
         for difference in comparison.differences
         if difference.p is not None
     ]
-    families = {(i, difference.measure, difference.bin) for i, difference in tested}
+    n_tests = len(families)
     level = f"p < {LEVEL:g}"
+    if n_tests <= 1 and (testing.adjust == "none" or testing.adjust_over == "all"):
+        return level
     if testing.adjust == "none":
-        return f"{level}, not adjusted for {counted(len(tested), 'test')}" if len(tested) > 1 else level
-    on_each = "data set" if len(comparisons) > 1 else ""
+        return f"{level}, not adjusted for {counted(n_tests, 'test')}"
     if testing.adjust_over == "all":
-        tests = "all tests of each data set" if on_each else f"all {len(tested):,} tests"
-        return f"{level} (Holm, over {tests})" if len(tested) > 1 else level
-    if len(families) == len(tested):
-        return f"{level}, not adjusted across metrics" if len(tested) > 1 else level
+        tests = "all tests of each data set" if len(comparisons) > 1 else f"all {n_tests:,} tests"
+        return f"{level} (Holm, over {tests})"
+    if len(set(families)) == n_tests:
+        return f"{level}, not adjusted across metrics" if n_tests > 1 else level
+    within = ["data set"] if len(comparisons) > 1 else []
     nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
-    within = min(nouns) if nouns and any(difference.bin for _, difference in tested) else ""
-    return f"{level} (Holm, within each {listed(list(filter(None, [on_each, within, 'metric'])), 'and')})"
+    if nouns and any(bin_name for _, _, bin_name in families):
+        within.append(min(nouns))
+    return f"{level} (Holm, within each {listed([*within, 'metric'], 'and')})"
 
 
 def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
@@ -176,23 +183,18 @@ def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
     is_adjusted = any(difference.p_adjusted not in {None, difference.p} for difference in comparison.differences)
     adjusted = ADJUSTED if is_adjusted else None
     if not has_many_pairs(comparison):
-        for of_pair in _by_pair(comparison.differences):
-            title = f" {MINUS} ".join(of_pair[0].pair)
-            for _, group in itertools.groupby(of_pair, lambda difference: difference.bin):
-                differences = list(group)
+        for pair, of_pair in _group(comparison.differences, attrgetter("pair")).items():
+            for differences in _group(of_pair, attrgetter("bin")).values():
                 heads = [difference.measure.name for difference in differences]
-                yield list_lines(title, heads, differences, layout, adjusted)
+                yield list_lines(f" {MINUS} ".join(pair), heads, differences, layout, adjusted)
         return
-    by_measure: dict[tuple[str, str], list[Difference]] = {}
-    for difference in comparison.differences:
-        by_measure.setdefault((difference.bin, difference.measure.name), []).append(difference)
     against = comparison.testing.against
-    for (_, name), differences in by_measure.items():
+    for (_, measure), differences in _group(comparison.differences, attrgetter("bin", "measure")).items():
         if against is None:
             yield _list_matrix(comparison, differences, layout)
         else:
             heads = [(set(difference.pair) - {against}).pop() for difference in differences]
-            yield list_lines(f"{name} · system {MINUS} {against}", heads, differences, layout, adjusted)
+            yield list_lines(f"{measure} · system {MINUS} {against}", heads, differences, layout, adjusted)
 
 
 def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout: Layout) -> Listing:
@@ -230,8 +232,7 @@ def write_verdicts(comparison: Compared, layout: Layout = DEFAULT) -> list[str]:
     tested = _find_tested(comparison)
     differences = [difference for difference in comparison.differences if difference.measure.name in tested]
     sentences = []
-    for bin_name in ("", *(part.bin.name for part in comparison.results[0].slices)):
-        in_bin = [difference for difference in differences if difference.bin == bin_name]
+    for in_bin in _group(differences, attrgetter("bin")).values():
         if has_many_pairs(comparison):
             sentences += _summarise_metrics(in_bin, comparison.testing.against)
         else:
@@ -244,11 +245,11 @@ def _find_tested(comparison: Compared) -> set[str]:
     return {difference.measure.name for difference in comparison.differences if difference.p is not None}
 
 
-def _by_pair(differences: Iterable[Difference]) -> list[list[Difference]]:
-    by_pair: dict[tuple[str, str], list[Difference]] = {}
+def _group(differences: Iterable[Difference], key: Callable[[Difference], Any]) -> dict[Any, list[Difference]]:
+    groups: dict[Any, list[Difference]] = {}
     for difference in differences:
-        by_pair.setdefault(difference.pair, []).append(difference)
-    return list(by_pair.values())
+        groups.setdefault(key(difference), []).append(difference)
+    return groups
 
 
 def _summarise_metrics(differences: Sequence[Difference], against: str | None) -> list[str]:
@@ -256,39 +257,43 @@ def _summarise_metrics(differences: Sequence[Difference], against: str | None) -
 
     Metrics share a sentence where that is the same.
     """
-    by_measure: dict[str, list[Difference]] = {}
-    for difference in differences:
-        by_measure.setdefault(difference.measure.name, []).append(difference)
     metrics: dict[str, list[str]] = {}  # by what is said of them
-    for name, of_metric in by_measure.items():
+    for measure, of_metric in _group(differences, attrgetter("measure")).items():
         if all(difference.p is None for difference in of_metric):
-            metrics.setdefault("not tested", []).append(name)
-            continue
-        if against is None:
-            metrics.setdefault(_summarise_best(of_metric), []).append(name)
-            continue
-        words = f"better than {against}", f"worse than {against}", "no difference was detected", "not tested"
-        parts = []
-        for mark, word in zip(MARKS, words, strict=True):
-            having = {difference.system: difference for difference in of_metric if difference.mark == mark}
-            if having:
-                parts.append(f"{word}: {listed(having)}{_note_few(having) if mark == NONE else ''}")
-        metrics.setdefault("; ".join(parts), []).append(name)
-    in_bin = f"{differences[0].bin}, " if differences and differences[0].bin else ""
+            sentence = "not tested"
+        elif against is None:
+            sentence = _summarise_best(of_metric)
+        else:
+            sentence = _summarise_marks(of_metric, against)
+        metrics.setdefault(sentence, []).append(measure.name)
+    in_bin = f"{differences[0].bin}, " if differences[0].bin else ""
     return [f"{in_bin}{listed(names, 'and')}: {sentence}" for sentence, names in metrics.items()]
+
+
+def _summarise_marks(differences: Sequence[Difference], against: str) -> str:
+    """Write which systems are better and worse than the baseline, and for which nothing was detected or tested."""
+    words = (f"better than {against}", f"worse than {against}", "no difference was detected", "not tested")
+    by_mark = _group(differences, attrgetter("mark"))
+    parts = []
+    for mark, word in zip(MARKS, words, strict=True):
+        if mark in by_mark:
+            having = {difference.system: difference for difference in by_mark[mark]}
+            few = _note_few(having) if mark == NONE else ""
+            parts.append(f"{word}: {listed(having)}{few}")
+    return "; ".join(parts)
 
 
 def _write_pairs(differences: Sequence[Difference], layout: Layout) -> list[str]:
     """Write for each pair what was found, and in which metrics it was not tested."""
+    in_bin = f"{differences[0].bin}: " if differences[0].bin else ""
     sentences = []
-    for of_pair in _by_pair(differences):
-        in_bin = f"{of_pair[0].bin}: " if of_pair[0].bin else ""
+    for pair, of_pair in _group(differences, attrgetter("pair")).items():
         sentence = _write_pair(of_pair, layout)
         if sentence:
             sentences.append(f"{in_bin}{sentence}")
         untested = [difference.measure.name for difference in of_pair if difference.p is None]
         if untested:
-            sentences.append(f"{in_bin}{_describe_untested(untested, of_pair[0].pair)}")
+            sentences.append(f"{in_bin}{_describe_untested(untested)} between {' and '.join(pair)}")
     return sentences
 
 
@@ -296,20 +301,28 @@ def _write_pair(differences: Sequence[Difference], layout: Layout) -> str:
     """Describe the differences of one pair in all metrics; empty where none was tested."""
     system, baseline = differences[0].pair
     sizes: dict[str, list[str]] = {BETTER: [], WORSE: []}
-    undetected: dict[str, list[str]] = {}  # by how few rows differ: first those tested as always
-    for difference in sorted(differences, key=lambda difference: difference.n_differing is not None):
-        if difference.mark == NONE:
-            undetected.setdefault(describe_few(difference), []).append(difference.measure.name)
+    undetected: dict[str, list[str]] = {"": []}  # by how few rows differ: first those tested as always
     for difference in differences:
-        if difference.mark in sizes:
-            few = describe_few(difference)
-            size = f"{difference.measure.name} by {describe_size(difference, layout)}"
+        name = difference.measure.name
+        few = describe_few(difference)
+        if difference.mark == NONE:
+            undetected.setdefault(few, []).append(name)
+        elif difference.mark in sizes:
+            size = f"{name} by {describe_size(difference, layout)}"
             sizes[difference.mark].append(f"{size} ({few})" if few else size)
-    parts = [f"{how} on {listed(of, 'and')}" for how, of in sizes.items() if of]
-    names = ", and on ".join(f"{listed(of)}{f', where {few}' if few else ''}" for few, of in undetected.items())
+    parts: list[str] = []
+    for how, metrics in sizes.items():
+        if metrics:
+            than = "" if parts else f" than {baseline}"
+            parts.append(f"{how}{than} on {listed(metrics, 'and')}")
+    lists = []
+    for few, metrics in undetected.items():
+        if metrics:
+            lists.append(f"{listed(metrics)}, where {few}" if few else listed(metrics))
+    names = ", and on ".join(lists)
     if parts:
-        sentence = f"{parts[0].replace(' on ', f' than {baseline} on ', 1)}{''.join(f', {part}' for part in parts[1:])}"
-        return f"{system} is {sentence}" + (f"; no difference was detected on {names}" if names else "")
+        sentence = f"{system} is {', '.join(parts)}"
+        return f"{sentence}; no difference was detected on {names}" if names else sentence
     return f"no difference between {system} and {baseline} was detected on {names}" if names else ""
 
 
@@ -380,10 +393,8 @@ def list_untested(comparison: Compared) -> list[str]:
     return [_describe_untested(list(names))] if names else []
 
 
-def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
-    """Describe the metrics that were not tested, for one pair or, without a name, for any pair."""
-    about = f" between {' and '.join(pair)}" if all(pair) else ""
-    return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested{about}"
+def _describe_untested(names: Sequence[str]) -> str:
+    return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested"
 
 
 def describe_size(difference: Difference, layout: Layout) -> str:
@@ -392,10 +403,8 @@ def describe_size(difference: Difference, layout: Layout) -> str:
     size = layout.format(measure, abs(difference.difference))
     if low is None or high is None:
         return size
-    ends = (low, high) if difference.difference > 0 else (-high, -low)
-    first, last = (layout.format(measure, end) for end in ends)
-    return (
-        f"{size} ±{layout.format(measure, (high - low) / 2)}"
-        if difference.is_symmetric
-        else f"{size} ({first}..{last})"
-    )
+    if difference.is_symmetric:
+        return f"{size} ±{layout.format(measure, (high - low) / 2)}"
+    if difference.difference <= 0:
+        low, high = -high, -low
+    return f"{size} ({layout.format(measure, low)}..{layout.format(measure, high)})"

@@ -136,11 +136,6 @@ class Measure:
         is_of_set = self.k is None and self.metric.fold == "sum" and self.discount == "none"
         return self.metric.family != "confusion" and not (self.metric.family == "top-k" and is_of_set)
 
-    @property
-    def takes_threshold(self) -> bool:
-        """Whether it counts decisions, for which a threshold may be passed."""
-        return self.metric.family == "confusion" and self.metric.gain == "hit"
-
     @cached_property
     def averages_all_labels(self) -> bool:
         """Whether it is a mean over all labels, to which labels that do not occur add a value."""

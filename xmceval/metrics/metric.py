@@ -179,12 +179,17 @@ class Metric:
         """Whether its value depends on the threshold of decisions, if one is passed."""
         return self.family == "confusion" and self.gain != "truth"
 
+    @cached_property
+    def takes_threshold(self) -> bool:
+        """Whether it counts decisions, for which a threshold may be passed."""
+        return self.family == "confusion" and self.gain == "hit"
+
     @property
     def needs_propensities(self) -> bool:
         """Whether hits are weighted by inverse propensities."""
         return self.gain == "propensity"
 
-    @property
+    @cached_property
     def counts_hits(self) -> bool:
         """Whether its value is 0 exactly where none of the best labels is true."""
         return self.family == "top-k" and self.gain not in {"prediction", "truth"} and not self.complement

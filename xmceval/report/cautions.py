@@ -154,7 +154,7 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
         if effects and unscored.number:
             labels = f"{nouns.true_label}s" if rel == 1 else f"{nouns.label}s of grade {rel} or above"
             yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"
-    names = [name for name, measure in measures.items() if measure.takes_threshold and options.threshold is None]
+    names = [name for name, measure in measures.items() if measure.metric.takes_threshold and options.threshold is None]
     if names and counts.binary_rows:
         ranked = [name for name, measure in measures.items() if measure.needs_order]
         others = f"; {listed(ranked)} {'ranks' if len(ranked) == 1 else 'rank'} them as scores" if ranked else ""

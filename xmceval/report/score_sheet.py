@@ -16,7 +16,7 @@ from xmceval.report.scored import Scored, shared_lines
 from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.options import IN_TABLE, OF_PROPENSITIES, specs
-from xmceval.scoring.summary import Slice, Value
+from xmceval.scoring.summary import Value
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
@@ -39,45 +39,45 @@ class SystemLine:
     """A system of a table, or one of its runs, which is not ranked."""
 
     name: str
-    figures: tuple[Value, ...]
-    slices: tuple[Slice, ...] = ()
+    by_bin: Mapping[str, Sequence[Value]]  # its values over all labels, with an empty name, and in each bin
     is_ranked: bool = True
     shown: str = ""  # instead of the name
-
-    @classmethod
-    def of(cls, result: Scored) -> SystemLine:
-        """Take the line of a result."""
-        return cls(result.name, result.figures, result.slices)
 
 
 def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     layout = layout.settle(results[0].nouns)
+    lines = [SystemLine(result.name, result.by_bin) for result in results]
     if len(results) > 1:
-        sheet = build_systems_sheet(results, [SystemLine.of(result) for result in results], layout, Signs())
+        sheet = build_systems_sheet(results, lines, layout, Signs())
     else:
-        result = results[0]
-        titles = _describe_bins(results)
-        cutoffs = {(figure.measure.head, figure.measure.cutoff) for figure in result.figures}
-        # With another cutoff for each metric, columns of cutoffs would have one value each: lines are named instead.
-        is_list = len(cutoffs) == len({head for head, _ in cutoffs}) and len({cutoff for _, cutoff in cutoffs}) > 1
-        column = result.name if is_list else None
-        bins = (
-            Section(titles[part.bin.name], _rows(part.figures, layout, column), part.bin.name) for part in result.slices
-        )
-        sections = (Section("", _rows(result.figures, layout, column)), *bins)
-        columns = dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)
-        below = _describe_scoring(results, [SystemLine.of(result)], layout, are_named=False)
-        sheet = Sheet(tuple(_describe_input(results)), tuple(columns), sections, tuple(below), layout=layout)
+        sheet = _build_system_sheet(results[0], layout)
     return transpose(sheet) if layout.transpose else sheet
+
+
+def _build_system_sheet(result: Scored, layout: Layout) -> Sheet:
+    """Build the sheet of one system: a row for each metric, a column for each cutoff."""
+    cutoffs = {(figure.measure.head, figure.measure.cutoff) for figure in result.figures}
+    n_heads = len({head for head, _ in cutoffs})
+    n_cutoffs = len({cutoff for _, cutoff in cutoffs})
+    # With another cutoff for each metric, columns of cutoffs would have one value each: lines are named instead.
+    only_column = result.name if len(cutoffs) == n_heads and n_cutoffs > 1 else None
+    titles = {"": "", **_describe_bins([result])}
+    sections = [
+        Section(titles[name], _make_rows(figures, layout, only_column), name) for name, figures in result.by_bin.items()
+    ]
+    columns = dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)
+    line = SystemLine(result.name, result.by_bin)
+    below = _describe_scoring([result], [line], layout, are_named=False)
+    return Sheet((_describe_input([result]),), tuple(columns), tuple(sections), tuple(below), layout=layout)
 
 
 def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs) -> Sheet:
     """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
-    measures = {figure.measure.name: figure.measure for line in lines for figure in line.figures}
+    measures = {figure.measure.name: figure.measure for line in lines for figure in line.by_bin[""]}
     bins = _describe_bins(results).items()
     return Sheet(
-        above=tuple(_describe_input(results)),
+        above=(_describe_input(results),),
         columns=tuple(measures),
         sections=(
             make_section(lines, layout, signs),
@@ -90,19 +90,22 @@ def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], 
     )
 
 
-def _describe_input(results: Sequence[Scored]) -> Iterator[str]:
+def _describe_input(results: Sequence[Scored]) -> str:
     """Describe the size of the truth and of the predictions, from the fewest to the most of several systems."""
-    counts, nouns = results[0].counts, results[0].nouns
+    counts = results[0].counts
+    nouns = results[0].nouns
     n = max(counts.n_instances, 1)
-    true = averaged(counts.n_true / n)
-    size = f"{counted(counts.n_instances, nouns.row)} · {counted(counts.n_labels, nouns.label)}"
-    means = f"{true} {nouns.true_label}{'' if true == '1' else 's'}"
+    means = _name_mean(averaged(counts.n_true / n), nouns.true_label)
     known = sorted(result.counts.n_predictions for result in results if result.counts.are_known)
     if len(known) == len(results):
-        ends = dict.fromkeys(averaged(number / n) for number in (known[0], known[-1]))
-        predictions = " to ".join(ends)
-        means += f" and {predictions} {nouns.prediction}{'' if predictions == '1' else 's'}"
-    yield f"{size} · {means} per {nouns.row}"
+        ends = dict.fromkeys([averaged(known[0] / n), averaged(known[-1] / n)])
+        means += f" and {_name_mean(' to '.join(ends), nouns.prediction)}"
+    size = f"{counted(counts.n_instances, nouns.row)} · {counted(counts.n_labels, nouns.label)}"
+    return f"{size} · {means} per {nouns.row}"
+
+
+def _name_mean(mean: str, noun: str) -> str:
+    return f"{mean} {noun if mean == '1' else plural(noun)}"
 
 
 def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
@@ -111,7 +114,8 @@ def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
     for result in results:
         propensities = result.propensities
         source = propensities.source if propensities is not None and propensities.from_truth else ""
-        titles.update({part.bin.name: part.bin.describe(source, result.nouns) for part in result.slices})
+        for part in result.slices:
+            titles[part.bin.name] = part.bin.describe(source, result.nouns)
     return titles
 
 
@@ -119,42 +123,60 @@ def _describe_scoring(
     results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, *, are_named: bool
 ) -> Iterator[str]:
     """Yield the lines below a table: facts, cautions, how bins add up, propensities, options, ties, filters."""
-    yield from () if layout.is_quiet else shared_lines(results, "facts")
+    noun = results[0].nouns.row
+    if not layout.is_quiet:
+        yield from shared_lines(results, "facts")
     if layout.intervals is not False:
-        noun = results[0].nouns.row
-        systems: dict[str, list[str]] = {}
-        for line in lines:
-            for text in _list_cautions(line, noun):
-                systems.setdefault(text, []).append(line.name)
-        n_systems = sum(any(figure.estimate.low is not None for figure in line.figures) for line in lines)
-        for text, concerned in systems.items():
-            yield f"caution: {text}" + (f" ({listed(concerned)})" if len(concerned) < n_systems else "")
-    kinds: dict[str, dict[str, None]] = {"share": {}, "average": {}, "group": {}}
-    for figure in (figure for result in results for part in result.slices for figure in part.figures):
-        kinds[figure.kind][figure.measure.head] = None
-    if kinds["group"]:
-        rows = plural(results[0].nouns.row)
-        yield f"values of a group are of its {rows} alone, and do not add up to the total"
-    texts, shares, averages = [], kinds["share"], kinds["average"]
-    if shares:
-        texts.append(f"values of {listed(shares, 'and')} in the bins add up to the total")
-    if averages:
-        texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
-    yield from ["; ".join(texts)] if texts else []
-    yield from dict.fromkeys(filter(None, map(describe_propensities, results)))
-    names = [name for name in specs() if name not in {*IN_TABLE, *OF_PROPENSITIES}]
-    texts = []
+        yield from _describe_cautions(lines, noun)
+    heads: dict[str, dict[str, None]] = {}  # of metrics, by the kind of their values in bins
     for result in results:
-        options = {name: result.options[name] for name in names if name in result.options}
-        lists = {name: ",".join(map(str, value)) for name, value in options.items() if isinstance(value, list)}
-        words = (name if value is True else f"{name}={lists.get(name, value)}" for name, value in options.items())
-        texts.append(" · ".join(words))
-    yield from (f"options: {text}" for text in dict.fromkeys(texts) if text)
-    shown = {line.name for line in lines}  # not the runs of a system that is shown by their mean
-    yield from () if layout.is_quiet else _describe_ties([result for result in results if result.name in shown], layout)
+        for part in result.slices:
+            for figure in part.figures:
+                heads.setdefault(figure.kind, {})[figure.measure.head] = None
+    if "group" in heads:
+        yield f"values of a group are of its {plural(noun)} alone, and do not add up to the total"
+    texts = []
+    if "share" in heads:
+        texts.append(f"values of {listed(heads['share'], 'and')} in the bins add up to the total")
+    if "average" in heads:
+        averages = heads["average"]
+        texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
+    if texts:
+        yield "; ".join(texts)
+    yield from dict.fromkeys(filter(None, map(describe_propensities, results)))
+    yield from dict.fromkeys(filter(None, map(_describe_options, results)))
+    if not layout.is_quiet:
+        shown = {line.name for line in lines}  # not the runs of a system that is shown by their mean
+        yield from _describe_ties([result for result in results if result.name in shown], layout)
     for result in results:
         if result.filtered is not None:
             yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
+
+
+def _describe_cautions(lines: Sequence[SystemLine], noun: str) -> Iterator[str]:
+    """Yield the cautions about intervals, each with its systems if some systems with intervals lack it."""
+    systems: dict[str, list[str]] = {}
+    n_systems = 0
+    for line in lines:
+        n_systems += any(figure.estimate.low is not None for figure in line.by_bin[""])
+        for text in _list_cautions(line, noun):
+            systems.setdefault(text, []).append(line.name)
+    for text, concerned in systems.items():
+        about = f" ({listed(concerned)})" if len(concerned) < n_systems else ""
+        yield f"caution: {text}{about}"
+
+
+def _describe_options(result: Scored) -> str:
+    """Describe the options that neither the table nor the line on propensities shows."""
+    words = []
+    for name in specs():
+        if name in IN_TABLE or name in OF_PROPENSITIES or name not in result.options:
+            continue
+        value = result.options[name]
+        if isinstance(value, list):
+            value = ",".join(map(str, value))
+        words.append(name if value is True else f"{name}={value}")
+    return f"options: {' · '.join(words)}" if words else ""
 
 
 def describe_propensities(result: Scored) -> str:
@@ -170,15 +192,18 @@ def describe_propensities(result: Scored) -> str:
     return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 
 
-def _rows(figures: Sequence[Value], layout: Layout, column_of_all: str | None) -> tuple[Row, ...]:
-    """Build one row per metric, and one per ceiling below it, in columns by cutoff, or all in one that has a name."""
+def _make_rows(figures: Sequence[Value], layout: Layout, only_column: str | None) -> tuple[Row, ...]:
+    """Make one row per metric, and one per ceiling below it, in columns by cutoff, or all in one that has a name."""
     rows: dict[str, dict[str, Cell]] = {}
     ceilings: dict[str, str] = {}
     for figure, (cell, ceiling) in zip(figures, layout.cells(figures), strict=True):
         measure = figure.measure
-        head, column = measure.head, f"@{measure.cutoff}" if measure.cutoff else ""
-        if column_of_all is not None:
-            head, column = measure.name, column_of_all
+        if only_column is None:
+            head = measure.head
+            column = f"@{measure.cutoff}" if measure.cutoff else ""
+        else:
+            head = measure.name
+            column = only_column
         rows.setdefault(head, {})[column] = cell
         if ceiling is not None:
             ceilings[f"{head} {CEILING}"] = head
@@ -188,26 +213,30 @@ def _rows(figures: Sequence[Value], layout: Layout, column_of_all: str | None) -
 
 def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
     """Yield, of one system, how many instances have ties; then at each cutoff the metric that these could move most."""
-    across = [(k, rows) for k, rows in results[0].counts.tied_rows.items() if rows] if len(results) == 1 else []
+    across = []
+    if len(results) == 1:
+        across = [(k, rows) for k, rows in results[0].counts.tied_rows.items() if rows]
     if across:
         (k, rows), *others = across
         numbers = [f"{counted(rows, results[0].nouns.row)} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
         yield f"tied scores straddle the cutoff in {listed(numbers, 'and')}"
-    moves = []
+    moves = []  # by system and cutoff, with bounds that differ as printed
     for result in results:
-        furthest: dict[str, tuple[float, str]] = {}  # by cutoff, with bounds that differ as printed
         of = f" of {result.name}" if len(results) > 1 else ""
-        for measure, estimate in ((figure.measure, figure.estimate) for figure in result.figures):
+        furthest: dict[str, tuple[float, str]] = {}
+        for figure in result.figures:
+            measure = figure.measure
+            low, high = figure.estimate.tie_bounds
             largest, _ = furthest.setdefault(measure.cutoff, (0.0, ""))
-            if estimate.tie_low is None or estimate.tie_high is None:
+            if not high - low > largest:  # or they are NaN
                 continue
-            size = estimate.tie_high - estimate.tie_low
-            low, high = layout.format(measure, estimate.tie_low), layout.format(measure, estimate.tie_high)
-            if size > largest and low != high:
-                furthest[measure.cutoff] = size, f"{measure.name}{of} {low}..{high}"
-        moves += [(size, text) for size, text in furthest.values() if text]
+            first = layout.format(measure, low)
+            last = layout.format(measure, high)
+            if first != last:
+                furthest[measure.cutoff] = high - low, f"{measure.name}{of} {first}..{last}"
+        moves += [move for move in furthest.values() if move[1]]
     widest = sorted(moves, key=lambda move: -move[0])[:MOST_MOVES]
-    texts = [text for move in moves for text in move[1:] if move in widest]
+    texts = [text for size, text in moves if (size, text) in widest]
     if len(moves) > len(texts):
         texts.append(counted(len(moves) - len(texts), "other value"))
     if texts:
@@ -224,46 +253,53 @@ def make_section(
     lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
-    of_lines, ranked = [], dict[str, list[tuple[float, str]]]()  # the values of a metric, with their texts
+    of_lines = []
+    ranked: dict[str, list[tuple[float, str, str]]] = {}  # by metric: the values that compete, texts, and systems
     for line in lines:
-        by_bin = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
-        figures = by_bin.get(bin_name, ())
-        of_lines.append(list(zip(figures, layout.cells(figures), strict=True)))
-        for figure, (cell, _) in of_lines[-1]:
-            if line.is_ranked and _is_defined(figure):
-                sign = -1.0 if figure.measure.metric.higher_is_better else 1.0
-                ranked.setdefault(figure.measure.name, []).append((sign * figure.estimate.value, cell.value))
-    emphases = {name: _find_best(values) for name, values in ranked.items()}
-    rows, ceilings = [], []
-    for line, of_figures in zip(lines, of_lines, strict=True):
-        cells, of_line = {}, {}
-        for figure, (cell, ceiling) in of_figures:
+        figures = line.by_bin.get(bin_name, ())
+        cells_of_line = layout.cells(figures)
+        of_lines.append((figures, cells_of_line))
+        for figure, (cell, _) in zip(figures, cells_of_line, strict=True):
+            value = figure.estimate.value
+            if line.is_ranked and math.isfinite(value) and not figure.estimate.undefined:
+                least_first = -value if figure.measure.metric.higher_is_better else value
+                ranked.setdefault(figure.measure.name, []).append((least_first, cell.value, line.name))
+    emphases = {
+        (name, system): emphasis for name, values in ranked.items() for system, emphasis in _find_best(values).items()
+    }
+    rows = []
+    ceilings = []
+    for line, (figures, cells_of_line) in zip(lines, of_lines, strict=True):
+        cells: dict[str, Cell] = {}
+        ceiling_cells: dict[str, Cell] = {}
+        for figure, (cell, ceiling) in zip(figures, cells_of_line, strict=True):
             name = figure.measure.name
-            emphasis = emphases[name].get(cell.value, "") if line.is_ranked and _is_defined(figure) else ""
+            emphasis = emphases.get((name, line.name), "") if line.is_ranked else ""
             marks = signs.marks.get((bin_name, name, line.name), "")
             cells[name] = Cell(cell.value, cell.interval, emphasis, marks)
             if ceiling is not None:
-                of_line[name] = ceiling
-        letter, shown = signs.letters.get(line.name, "") if line.is_ranked else "", line.shown or line.name
-        rows.append(Row(f"({letter}) {shown}" if letter else shown, cells))
-        if of_line:
-            ceilings.append((line.name, of_line))
+                ceiling_cells[name] = ceiling
+        head = line.shown or line.name
+        if line.is_ranked and line.name in signs.letters:
+            head = f"({signs.letters[line.name]}) {head}"
+        rows.append(Row(head, cells))
+        if ceiling_cells:
+            ceilings.append((line.name, ceiling_cells))
     if all(cells == ceilings[0][1] for _, cells in ceilings):  # they are of the truth
         ceilings = [("", cells) for _, cells in ceilings[:1]]
     rows += [Row(f"{name} {CEILING}".lstrip(), cells, ceiling_of=name) for name, cells in ceilings]
     return Section(title, tuple(rows), bin_name)
 
 
-def _is_defined(figure: Value) -> bool:
-    return math.isfinite(figure.estimate.value) and not figure.estimate.undefined
-
-
-def _find_best(values: Sequence[tuple[float, str]]) -> dict[str, str]:
-    """Return the texts of the least and the second value: those printed alike share their place."""
+def _find_best(values: Sequence[tuple[float, str, str]]) -> dict[str, str]:
+    """Return which systems have the least and the second value: those printed alike share their place."""
     if len(values) < 2:
         return {}
-    texts = dict.fromkeys(text for _, text in sorted(values, key=itemgetter(0)))
-    return dict(zip(texts, (BEST, SECOND) if len(values) >= LEAST_WITH_SECOND else (BEST,), strict=False))
+    texts = list(dict.fromkeys(text for _, text, _ in sorted(values, key=itemgetter(0))))
+    places = {texts[0]: BEST}
+    if len(values) >= LEAST_WITH_SECOND and len(texts) > 1:
+        places[texts[1]] = SECOND
+    return {system: places[text] for _, text, system in values if text in places}
 
 
 def explain_direction(measures: Iterable[Measure]) -> Iterator[str]:
@@ -277,17 +313,19 @@ def _list_cautions(line: SystemLine, noun: str) -> Iterator[str]:
     """Yield which intervals are from few rows, group by group and over all rows, and where one row decides."""
     few = f"are from fewer than {FEWEST_ROWS} {plural(noun)}"
     groups: dict[str, list[str]] = {}
-    for part in line.slices if any(part.bin.noun == "group" for part in line.slices) else ():
-        for about in _name_few(part.figures):
-            groups.setdefault(about, []).append(part.bin.name)
+    for name, figures in line.by_bin.items():
+        if any(figure.kind == "group" for figure in figures):
+            for about in _name_few(figures):
+                groups.setdefault(about, []).append(name)
     for about, names in groups.items():
-        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
+        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.by_bin) - 1} groups"
         yield f"the intervals{about} in {where} {few}"
-    yield from (f"the intervals{about} {few}" for about in _name_few(line.figures))  # bins of labels have as many rows
-    for bin_name, figures in {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}.items():
+    for about in _name_few(line.by_bin[""]):  # bins of labels have as many rows
+        yield f"the intervals{about} {few}"
+    for name, figures in line.by_bin.items():
         one = [figure for figure in figures if figure.estimate.caution == ONE_ROW]
         if one:
-            where = f" in {bin_name}" if bin_name else ""
+            where = f" in {name}" if name else ""
             yield f"a single {noun} carries more than a fifth of the variance of {_join_cutoffs(one)}{where}"
 
 

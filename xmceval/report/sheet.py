@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -103,39 +103,53 @@ class Layout:
         """Whether shares are in percent."""
         return self.percent is not False
 
+    def spec(self, unit: str) -> str:
+        """Return the format of values in a unit: ``.2%`` for shares in percent, whose sign `write` leaves out."""
+        if unit == "cells":
+            return ",.0f"
+        places = PLACES if self.places is None else self.places
+        if unit != "share":
+            return f".{places}f"
+        if self.is_in_percent:
+            return f".{places}%"
+        return f".{PLACES + MORE_IN_FRACTIONS if self.places is None else places}f"
+
     def format(self, measure: Measure, value: float) -> str:
         """Format a value: shares in percent or as fractions, counts unchanged."""
-        unit = measure.metric.unit
-        if unit == "cells":
-            return f"{value:,.0f}"
-        return self.share(value) if unit == "share" else f"{value:.{PLACES if self.places is None else self.places}f}"
+        return write(value, self.spec(measure.metric.unit))
 
-    def cells(self, figures: Iterable[Value]) -> list[tuple[Cell, Cell | None]]:
+    def cells(self, figures: Sequence[Value]) -> list[tuple[Cell, Cell | None]]:
         """Return the cell of each value, with its interval if it is shown, and that of its ceiling, if it has one.
 
         An interval is ± its half width, or both ends if it is asymmetric. A missing value is a dash.
         """
         cells = list[tuple[Cell, Cell | None]]()
-        for measure, estimate in ((figure.measure, figure.estimate) for figure in figures):
-            value, low, high, interval = estimate.value, estimate.low, estimate.high, ""
+        formats = {unit: self.spec(unit) for unit in {figure.measure.metric.unit for figure in figures}}
+        missing = self.sign(NO_VALUE)
+        for figure in figures:
+            estimate = figure.estimate
+            spec = formats[figure.measure.metric.unit]
+            value, low, high = estimate.value, estimate.low, estimate.high
+            interval = ""
             if low is not None and high is not None and self.intervals is not False:
-                interval = f"±{self.format(measure, high - value)}"
+                interval = f"±{high - value:{spec}}"
                 if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
-                    interval = f"{self.format(measure, low)}..{self.format(measure, high)}"
-            ceiling = None if estimate.ceiling is None else Cell(self.format(measure, estimate.ceiling))
-            shown = self.sign(NO_VALUE) if math.isnan(value) else self.format(measure, value)
-            cells.append((Cell(shown, interval), ceiling))
+                    interval = f"{low:{spec}}..{high:{spec}}"
+            shown = missing if math.isnan(value) else f"{value:{spec}}"
+            ceiling = None
+            if estimate.ceiling is not None:
+                ceiling = Cell(f"{estimate.ceiling:{spec}}".replace("%", ""))
+            cells.append((Cell(shown.replace("%", ""), interval.replace("%", "")), ceiling))
         return cells
 
     def sign(self, sign: str) -> str:
         """Return a sign, or its substitute in an output without such signs."""
         return sign if self.is_unicode else ASCII_SIGNS[sign]
 
-    def share(self, value: float) -> str:
-        """Format a share in percent or as a fraction."""
-        if self.is_in_percent:
-            return f"{100 * value:.{PLACES if self.places is None else self.places}f}"
-        return f"{value:.{PLACES + MORE_IN_FRACTIONS if self.places is None else self.places}f}"
+
+def write(value: float, spec: str) -> str:
+    """Write a value in a format of `Layout.spec`."""
+    return f"{value:{spec}}".removesuffix("%")
 
 
 DEFAULT = Layout()

@@ -73,6 +73,6 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         needing_training=tuple(measure for measure in measures if measure.option("over") == "train"),
         needing_labels=tuple(measure for measure in measures if measure.needs_labels),
         largest_grade=LARGEST_EXPONENT if has_exponents else LARGEST_GRADE,
-        decides=any(measure.takes_threshold for measure in measures),
+        decides=any(measure.metric.takes_threshold for measure in measures),
         ranks_unscored=any(map(ranks_all_labels, measures)),
     )

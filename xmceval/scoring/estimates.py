@@ -103,41 +103,56 @@ def estimate(
     and denominators, which gives the delta method for the weighted mean. `extremes` [n, 2, KEPT, 2] are the rows
     that gain and lose most.
     """
-    multiples, estimates = multiples_of(sums.reshape(-1, WORDS).tolist()), []
+    multiples = multiples_of(sums.reshape(-1, WORDS).tolist())
+    moments = [multiples[start : start + MOMENTS] for start in range(0, len(multiples), MOMENTS)]
+    values = [num / den if den else 0.0 for num, den, *_ in moments]  # quotients of integers, rounded once
+    furthest = _find_furthest(extremes[: len(values)], values)
+    estimates = []
     for i, (measure, n) in enumerate(zip(measures, n_rows, strict=True)):
-        num, den, num2, cross, den2, best, worst, most = multiples[MOMENTS * i : MOMENTS * (i + 1)]
+        num, den, num2, cross, den2, best, worst, most = moments[i]
         if den == 0:
             estimates.append(Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True))
             continue
-        tie_low = tie_high = value = num / den  # a quotient of integers, rounded once
+        tie_low = tie_high = values[i]
         if best or worst:
             tie_low, tie_high = sorted(((num + best) / den, (num + worst) / den))
         rows = RowSums(num, den, num2 << BITS, cross << BITS, den2 << BITS)  # in units of the last bit of a sum
-        interval = ratio_interval(rows, n, is_share=measure.is_mean_share)
-        if interval is None:
-            may_be_off = is_uncertain(rows, n)
-        else:
-            may_be_off = n < FEWEST_ROWS or not measure.is_mean_share or few_hits(rows, n) is None  # else exact
-        caution = _find_caution(rows, n, extremes[i]) if may_be_off else None
+        interval, is_approximate = ratio_interval(rows, n, is_share=measure.is_mean_share)
+        caution = None
+        if n < FEWEST_ROWS:
+            if interval is not None:
+                caution = FEW_ROWS
+        elif is_approximate and _has_most_variance(furthest[i], rows):
+            caution = ONE_ROW
         ceiling = most / den if has_ceiling is not None and has_ceiling[i] else None
         low, high = interval or (None, None)
-        estimates.append(Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution))
+        estimates.append(Estimate(values[i], low, high, tie_low, tie_high, ceiling=ceiling, caution=caution))
     return estimates
 
 
-def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:
-    """Return why an interval may be inaccurate, or None."""
-    if n < FEWEST_ROWS:
-        return FEW_ROWS
-    pairs = [*extremes[0].tolist(), *(pair[::-1] for pair in extremes[1].tolist())]
-    rows = [(gain, gain + loss) for gain, loss in pairs if math.isfinite(gain)]  # numerators, denominators
-    if not rows:  # sums merged over processes keep no rows
-        return None
-    ratio = float(sums.num / sums.den)
-    furthest = max(rows, key=lambda row: abs(row[0] - ratio * row[1]))
-    (num, unit), (den, its_unit) = map(float.as_integer_ratio, furthest)  # whole numbers of 1 / unit
-    error = ONE * (num * its_unit * sums.den - sums.num * den * unit)
-    return ONE_ROW if SHARES * error**2 > sums.squares * (unit * its_unit) ** 2 else None
+def _find_furthest(extremes: Float64, ratios: Sequence[float]) -> list[list[float]]:
+    """Return by measure the numerator and denominator of the kept row that is furthest from the ratio.
+
+    They are 0 without such a row: sums merged over processes keep none.
+    """
+    gains = np.concatenate([extremes[:, 0, :, 0], extremes[:, 1, :, 1]], axis=1)
+    losses = np.concatenate([extremes[:, 0, :, 1], extremes[:, 1, :, 0]], axis=1)
+    is_kept = np.isfinite(gains)
+    nums = np.where(is_kept, gains, 0.0)
+    dens = np.where(is_kept, gains + losses, 0.0)
+    distances = np.abs(nums - np.array(ratios)[:, None] * dens)
+    measures = np.arange(len(ratios))
+    rows = distances.argmax(axis=1)
+    furthest: list[list[float]] = np.stack([nums[measures, rows], dens[measures, rows]], axis=1).tolist()
+    return furthest
+
+
+def _has_most_variance(row: Sequence[float], sums: RowSums) -> bool:
+    """Return whether a row, numerator and denominator, carries more than a fifth of the variance."""
+    num, num_unit = row[0].as_integer_ratio()  # whole numbers of 1 / unit
+    den, den_unit = row[1].as_integer_ratio()
+    error = ONE * (num * den_unit * sums.den - sums.num * den * num_unit)
+    return SHARES * error**2 > sums.squares * (num_unit * den_unit) ** 2
 
 
 @dataclass(frozen=True)
@@ -174,35 +189,33 @@ class RowSums:
         return int(self.num * n // self.den) if is_share else None
 
 
-def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[float, float] | None:
-    """Return the 95% interval of a ratio of sums, or of a mean if denominators are 1; None if it is unbounded.
+def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[tuple[float, float] | None, bool]:
+    """Return the 95% interval of a ratio of sums, or of a mean if denominators are 1; and whether it is approximate.
 
-    There is also none for fewer than 2 rows, or if all rows have the same value and hence no spread. `is_share`
-    means that it is a mean, possibly weighted, of values between 0 and 1.
+    The interval is None if it is unbounded, which is approximate too, for fewer than 2 rows, and if all rows have the
+    same value and hence no spread. `is_share` means a mean, possibly weighted, of values between 0 and 1.
     """
     if n < 2:
-        return None
+        return None, False
     # If a share is 0 or 1 in every row, and few rows are 0 or few are 1, t is too narrow: with 1,000 rows and a
     # true share of one in 1,000, it misses the true value in 37% of all samples.
-    hits = few_hits(sums, n) if is_share else None
-    if hits is not None:
-        return binomial_interval(hits, n)
-    squares, square = sums.squares, sums.den**2
+    hits = sums.hits(n) if is_share else None
+    if hits is not None and min(hits, n - hits) < FEW:
+        return binomial_interval(hits, n), False
+    squares = sums.squares
+    square = sums.den**2
+    has_equal_denominators = n * sums.den2 == square
+    is_ratio_uncertain = not has_equal_denominators and is_uncertain(sums, n)
     if ALIKE * squares <= sums.num2 * square:
-        return None
-    if is_uncertain(sums, n):  # the delta method is then too narrow
-        return fieller_interval(sums, n)
+        return None, is_ratio_uncertain
+    if is_ratio_uncertain:  # the delta method is then too narrow
+        return fieller_interval(sums, n), True
     # t s / sqrt(n) around a mean. For a ratio the delta method (Cochran, Sampling Techniques, 1977, ch. 6): with
     # e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
     error = math.sqrt(squares / (square * n * (n - 1))) / float(sums.den / n)
-    value, margin = float(sums.num / sums.den), t_quantile(n - 1) * error
-    return value - margin, value + margin
-
-
-def few_hits(sums: RowSums, n: int) -> int | None:
-    """Return the hits of a share that is 0 or 1 in every row, if there are fewer than 20 hits or misses."""
-    hits = sums.hits(n)
-    return hits if hits is not None and min(hits, n - hits) < FEW else None
+    value = float(sums.num / sums.den)
+    margin = t_quantile(n - 1) * error
+    return (value - margin, value + margin), True
 
 
 def is_uncertain(sums: RowSums, n: int) -> bool:

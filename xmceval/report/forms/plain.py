@@ -6,7 +6,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from xmceval.errors import escaped
 from xmceval.report.sheet import (
@@ -20,10 +20,10 @@ from xmceval.report.sheet import (
     Listing,
     Sheet,
     split_columns,
+    write,
 )
 
-STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
-UNSTYLED = "\x1b[0m"
+STYLES = {BEST: "\x1b[1m{}\x1b[0m", SECOND: "\x1b[4m{}\x1b[0m", "": "{}"}
 GAP = 2  # blanks between columns
 INDENT = 2  # of lists
 NARROWEST = 24  # minimum width of wrapped text, even if the terminal is narrower
@@ -53,89 +53,107 @@ def draw_listing(listing: Listing, layout: Layout) -> str:
     return "\n".join(_draw_listing(listing, layout)) + "\n"
 
 
-@dataclass(frozen=True)
-class PlainColumn:
-    """The widths of a column: of its values, with room for 100, of its intervals, and of its marks."""
+class PlainColumn(NamedTuple):
+    """A column of values, and the widths of its values, with room for 100, of its intervals and of its marks."""
 
     head: str
+    cells: Sequence[Cell]
     value: int
-    interval: int
-    marks: int
+    interval: int  # with the blank before it
+    marks: int  # likewise
 
     @classmethod
-    def of(cls, sheet: Sheet, name: str) -> PlainColumn:
-        """Measure the cells of a column."""
-        cells = sheet.cells_of(name)
-        head, hundred = clean(sheet.head_of(name)), sheet.layout.share(1.0)
-        value = max(len(hundred), *(len(cell.value) for cell in cells))
-        interval, marks = (max(map(len, parts)) for parts in zip(*map(_draw_parts, cells), strict=True))
-        is_wider = text_width(head) > value + interval + marks
-        return cls(head, text_width(head) - interval - marks if is_wider else value, interval, marks)
+    def of(cls, head: str, cells: Sequence[Cell], hundred: int) -> PlainColumn:
+        """Measure the cells of a column; `hundred` is the width of 100 percent."""
+        interval = max(len(cell.interval) for cell in cells)
+        if interval:
+            interval += 1
+        marks = max(len(cell.marks) for cell in cells)
+        if marks:
+            marks += 1
+        value = max(hundred, text_width(head) - interval - marks, *(len(cell.value) for cell in cells))
+        return cls(head, cells, value, interval, marks)
 
     @property
     def width(self) -> int:
         """The columns of text that it takes, with the gap before it."""
         return GAP + self.value + self.interval + self.marks
 
-    def draw_head(self) -> str:
-        """Draw its head: above the values, or where it is longer over the intervals too."""
-        text = pad(self.head, self.value, right=True) if text_width(self.head) <= self.value else self.head
-        return " " * GAP + pad(text, self.width - GAP)
-
-    def draw_cell(self, cell: Cell, layout: Layout) -> str:
-        """Draw a cell; only the value is bold or underlined."""
-        interval, marks = _draw_parts(cell)
-        style = STYLES.get(cell.emphasis, "") if layout.is_styled else ""
-        value = f"{style}{cell.value}{UNSTYLED}" if style else cell.value
-        blanks = " " * (GAP + self.value - len(cell.value))
-        return blanks + value + interval.ljust(self.interval) + marks.ljust(self.marks)
-
-
-def _draw_parts(cell: Cell) -> tuple[str, str]:
-    return f" {cell.interval}" if cell.interval else "", f" {cell.marks}" if cell.marks else ""
+    def draw(self, *, is_styled: bool) -> list[str]:
+        """Draw its head, above the values or where it is longer over the intervals too; then cells, equally wide."""
+        head_width = text_width(self.head)
+        before = GAP + max(self.value - head_width, 0)
+        drawn = [" " * before + self.head + " " * (self.width - before - head_width)]
+        for cell in self.cells:
+            value = STYLES[cell.emphasis].format(cell.value) if is_styled else cell.value
+            text = " " * (GAP + self.value - len(cell.value)) + value
+            if self.interval:
+                text += f" {cell.interval}".ljust(self.interval)
+            if self.marks:
+                text += f" {cell.marks}".ljust(self.marks)
+            drawn.append(text)
+        return drawn
 
 
 def count_blocks(sheet: Sheet) -> int:
     """Return in how many blocks of columns the table of a sheet is drawn."""
-    return len(_split(sheet)[2])
+    return len(_arrange(sheet)[2])
 
 
-def _indent(sheet: Sheet) -> int:
-    return INDENT if sheet.is_grouped and any(section.title for section in sheet.sections) else 0
-
-
-def _split(sheet: Sheet) -> tuple[int, dict[str, PlainColumn], list[tuple[str, ...]]]:
-    """Return the width of the names of rows, the columns, and the blocks of columns that fit the terminal."""
-    indent = _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
-    columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
+def _arrange(sheet: Sheet) -> tuple[list[str], dict[str, PlainColumn], list[tuple[str, ...]]]:
+    """Return the heads of the rows, equally wide, the columns, and the blocks of columns that fit the terminal."""
+    indent = ""
+    if sheet.is_grouped and any(section.title for section in sheet.sections):
+        indent = " " * INDENT
+    rows = sheet.rows
+    heads = align_texts([indent + clean(row.head) for row in rows])
+    hundred = len(write(1.0, sheet.layout.spec("share")))
+    columns = {}
+    for name in sheet.columns:
+        cells = [row.cells.get(name, EMPTY) for row in rows]
+        columns[name] = PlainColumn.of(clean(sheet.head_of(name)), cells, hundred)
     for shared, names in sheet.shared_heads(sheet.columns):  # it has room, and a wider gap before it
         lacking = GAP + text_width(clean(shared)) - sum(columns[name].width for name in names)
         first = columns[names[0]]
-        columns[names[0]] = replace(first, value=first.value + max(lacking, 0) + GAP)
+        columns[names[0]] = first._replace(value=first.value + max(lacking, 0) + GAP)
     widths = [column.width for column in columns.values()]
-    return indent, columns, list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
+    room = sheet.layout.width - text_width(heads[0])
+    return heads, columns, list(split_columns(sheet.columns, widths, room, sheet.groups))
 
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table in blocks of columns that fit the terminal."""
-    indent, columns, blocks = _split(sheet)
+    heads, columns, blocks = _arrange(sheet)
+    indent = " " * text_width(heads[0])
+    rows = sheet.rows
+    is_styled = sheet.layout.is_styled
+    drawn = {name: column.draw(is_styled=is_styled) for name, column in columns.items()}  # its head, and a text per row
     for i, names in enumerate(blocks):
-        yield from [""] if i else []
-        shared = sheet.shared_heads(names)
-        widths = [sum(columns[name].width for name in of_name) - 2 * GAP for _, of_name in shared]
-        above = (" " * 2 * GAP + pad(clean(text), width) for (text, _), width in zip(shared, widths, strict=True))
-        yield from [(" " * indent + "".join(above)).rstrip()] if shared else []
-        yield (" " * indent + "".join(columns[name].draw_head() for name in names)).rstrip()
-        sections = [(section, rows) for section in sheet.sections if (rows := section.rows_with(names))]
-        for j, (section, rows) in enumerate(sections):
-            yield from [""] if j and sheet.is_grouped else []
+        if i:
+            yield ""
+        line = indent
+        for shared, of_name in sheet.shared_heads(names):
+            width = sum(columns[name].width for name in of_name) - 2 * GAP
+            line += " " * 2 * GAP + pad(clean(shared), width)
+        if line != indent:
+            yield line.rstrip()
+        yield (indent + "".join(drawn[name][0] for name in names)).rstrip()
+        end = 0
+        is_first = True
+        for section in sheet.sections:
+            start, end = end, end + len(section.rows)
+            shown = [number for number in range(start, end) if not rows[number].cells.keys().isdisjoint(names)]
+            if not shown:
+                continue
+            if sheet.is_grouped and not is_first:
+                yield ""
+            is_first = False
             if section.title:
                 yield from [clean(section.name)] if i else _wrap([section.title], sheet.layout)
-            for row in rows:
-                head = pad(" " * _indent(sheet) + clean(row.head), indent)
-                cells = (columns[name].draw_cell(row.cells.get(name, EMPTY), sheet.layout) for name in names)
-                yield (head + "".join(cells)).rstrip()
-    yield from [""] if len(blocks) > 1 or sheet.is_grouped else []
+            for number in shown:
+                yield (heads[number] + "".join(drawn[name][number + 1] for name in names)).rstrip()
+    if len(blocks) > 1 or sheet.is_grouped:
+        yield ""
 
 
 def _draw_listing(listing: Listing, layout: Layout) -> list[str]:
@@ -173,15 +191,17 @@ def _fill(line: str, width: int) -> list[str]:
 
 def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
     """Align rows of cells with two blanks between columns; the columns numbered in `right` to the right."""
-    if not rows:
-        return []
-    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            pad(cell, width, right=i in right) for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    columns = [align_texts(column, right=i in right) for i, column in enumerate(zip(*rows, strict=True))]
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+
+
+def align_texts(texts: Sequence[str], *, right: bool = False) -> list[str]:
+    """Pad texts with blanks to the width of the widest, at their end or with `right` at their start."""
+    if "".join(texts).isascii():
+        width = max(map(len, texts))
+        return [text.rjust(width) if right else text.ljust(width) for text in texts]
+    width = max(map(text_width, texts))
+    return [pad(text, width, right=right) for text in texts]
 
 
 def align_terms(pairs: Sequence[tuple[str, str]], width: int = WIDTH) -> list[str]:

@@ -419,14 +419,19 @@ def _whole_numbers(text: bytes) -> list[bytes]:
 
 
 def _find_kind(lines: Iterable[bytes]) -> str:
-    """Return the kind of the first row that decides, or an empty string if there is no row."""
+    """Return the kind of the first row that decides, or an empty string if there is no row.
+
+    Features behind a blank may be a row without labels, so that they do not decide.
+    """
     first = ""
     for line in lines:
         if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
             continue
         if row := without_comment(line).strip():
             kind = next(kind for kind, pattern in KINDS if pattern.match(row))
-            if kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
+            if kind == "pairs" and line[:1].isspace():
+                first = first or kind
+            elif kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
                 return kind
             first = first or ("labels" if kind == "texts" else kind)
     return first

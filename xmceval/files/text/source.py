@@ -187,8 +187,8 @@ class TextRows(StoredRows):
             hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
             name = token[:40].decode(errors="backslashreplace")
             return self.row_fault(row, unknown_name(name, self.names) + hint)
-        score = token.rpartition(b":")[2]
-        if explain_decimal(score):
+        _, colon, score = token.rpartition(b":")
+        if colon and explain_decimal(score):
             return self.row_fault(row, expected_score(score))
         return self.row_fault(row, f"{_expected(code, has_tabs=self.grammar.has_tabs)}, found {quote(token)}")
 

@@ -117,36 +117,32 @@ def _open(path: Path, request: Request) -> Opened:
     head = Head.of(path)
     if not head.content:
         raise DataError(f"{path}: the file is empty")
-    open_signed = (
-        opener
-        for signature, opener in SIGNED.items()
-        if head.content.startswith(signature, signatures.OFFSETS.get(signature, 0))
-    )
-    opened = next(open_signed, _open_text)(head, request)
-    return replace(opened, is_copied=stored_at(path) != path)
+    for signature, (what, hint) in signatures.REFUSED.items():
+        if head.content.startswith(signature, signatures.OFFSETS.get(signature, 0)):
+            raise DataError(f"{path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
+    opened = _open_signed(head, request) or _open_text(head, request)
+    if stored_at(path) != path:
+        return replace(opened, is_copied=True)
+    return opened
 
 
-def _open_npz(head: Head, request: Request) -> Opened:
-    from xmceval.files.arrays.npz import open_npz
+def _open_signed(head: Head, request: Request) -> Opened | None:
+    """Open a file that begins with the signature of its format."""
+    if head.content.startswith(signatures.NPY):
+        from xmceval.files.arrays.pairs import open_npy
 
-    return open_npz(head.path, request)
+        return open_npy(head.path, request)
+    if head.content.startswith(signatures.ZIP):
+        from xmceval.files.arrays.npz import open_npz
 
+        return open_npz(head.path, request)
+    for signature, name in signatures.TABLES.items():
+        if head.content.startswith(signature):
+            from xmceval.files.tables.open import open_table
+            from xmceval.files.tables.table import file_table
 
-def _open_npy(head: Head, request: Request) -> Opened:
-    from xmceval.files.arrays.pairs import open_npy
-
-    return open_npy(head.path, request)
-
-
-def _open_table(name: str, head: Head, request: Request) -> Opened:
-    from xmceval.files.tables.open import open_table
-    from xmceval.files.tables.table import file_table
-
-    return open_table(file_table(head.path, name), request)
-
-
-def _refuse(what: str, hint: str, head: Head, _: Request) -> Opened:
-    raise DataError(f"{head.path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
+            return open_table(file_table(head.path, name), request)
+    return None
 
 
 def _open_text(head: Head, request: Request) -> Opened:
@@ -504,35 +500,6 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
         )
     return ""
 
-
-# What is done with a file that begins with the signature of its format.
-SIGNED: Mapping[bytes, Callable[[Head, Request], Opened]] = MappingProxyType(
-    {
-        signatures.ZIP: _open_npz,
-        signatures.NPY: _open_npy,
-        **{signature: partial(_open_table, name) for signature, name in signatures.TABLES.items()},
-        **{
-            signature: partial(_refuse, what, "save the matrix with scipy.sparse.save_npz")
-            for signature, what in (
-                (signatures.MATLAB, "a MATLAB file"),
-                (signatures.PICKLE, "a pickle, which runs code when it is loaded"),
-                (signatures.HDF5, "an HDF5 file"),
-                (signatures.EMPTY_ZIP, "an empty zip archive"),
-            )
-        },
-        **dict.fromkeys(
-            signatures.UTF16_BOMS, partial(_refuse, "UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8")
-        ),
-        signatures.LZ4: partial(_refuse, "compressed by lz4", "decompress it with lz4 -d"),
-        signatures.TAR: partial(_refuse, "a tar archive", "extract it and pass the file inside"),
-        signatures.SAFETENSORS: partial(
-            _refuse,
-            "a safetensors file",
-            "load it with safetensors.numpy and save the matrix with numpy.save",
-        ),
-        signatures.LFS: partial(_refuse, "a pointer of Git LFS, not the data", "git lfs pull"),
-    }
-)
 
 # The first format with evidence in the file is taken; FORMATS describes the evidence in words. Any other text
 # has rows, whose kind is found by the table KINDS.

@@ -166,7 +166,8 @@ def _open_text(head: Head, request: Request) -> Opened:
 
 def _open_run(head: Head, request: Request) -> Opened | None:
     """Open a TREC run if most of the first lines match; other lines are reported later."""
-    rows, n_of_run = [row.fields for row in head.rows], 0
+    rows = [row.fields for row in head.rows]
+    n_of_run = 0
     for row in rows:
         if len(row) >= 5 and row[1].upper() == b"Q0":
             n_of_run += 1
@@ -191,7 +192,9 @@ def _open_beir(head: Head, request: Request) -> Opened | None:
 def _open_qrels(head: Head, request: Request) -> Opened | None:
     """Open qrels if most lines can be nothing else, or, for truth, if all lines match."""
     rows = [row.fields for row in head.rows]
-    grade = _INTEGER if request.are_scores else _GRADE
+    grade = _GRADE
+    if request.are_scores:
+        grade = _INTEGER
     graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
     if request.are_scores or not len(usual) == len(rows) > 1:
@@ -237,7 +240,9 @@ def _open_short_run(head: Head, request: Request) -> Opened | None:
     if any(len(row) != len(rows[0]) or not NUMBER.fullmatch(row[-1]) for row in rows):
         return None
     if len(rows[0]) == 4:
-        return _open_lines(head, request, queries.RANKED_AND_SCORED) if _are_ranks(rows) else None
+        if _are_ranks(rows):
+            return _open_lines(head, request, queries.RANKED_AND_SCORED)
+        return None
     if not all(_INTEGER.fullmatch(row[2]) for row in rows):
         return _open_lines(head, request, queries.SCORED)
     if _are_ranks(rows):
@@ -276,7 +281,9 @@ def find_tag(path: Path) -> str | None:
     except (DataError, OSError):
         return None
     is_run = len(words) == 6 and words[1].upper() == b"Q0"
-    return words[5].decode(errors="replace") if is_run else None
+    if is_run:
+        return words[5].decode(errors="replace")
+    return None
 
 
 def _open_json_lines(head: Head, request: Request) -> Opened | None:
@@ -301,7 +308,9 @@ def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened |
         return None
     if are_lists and not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
         return None
-    kind = "fasttext-lists" if are_lists else "fasttext"
+    kind = "fasttext"
+    if are_lists:
+        kind = "fasttext-lists"
     return _open_rows(head, request, TextLayout(kind, head.start, names=request.names))
 
 
@@ -356,7 +365,9 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
 
 def _find_rows(head: Head, names: Names | None) -> TextLayout:
     """Infer the layout of any other text from its first megabyte: from a header, and the rows below it."""
-    lines, start, layout = head.lines, head.start, None
+    lines = head.lines
+    start = head.start
+    layout = None
     for number, line in enumerate(lines):
         after = start + len(line) + 1
         layout = _read_header(head, number, after)
@@ -374,7 +385,8 @@ def _find_rows(head: Head, names: Names | None) -> TextLayout:
 
 def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     """Return the layout of the rows from byte `after` on if the line above is a header, maybe in a comment."""
-    line, rows = head.lines[number].strip(), head.lines[number + 1 :]
+    line = head.lines[number].strip()
+    rows = head.lines[number + 1 :]
     text = line.lstrip(b"# \t")
     mark = line[: len(line) - len(text)]
     text = without_comment(text).rstrip()  # a comment may follow the header
@@ -384,8 +396,11 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     header = mark + text
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
         raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
-    n_rows, n_labels = int(numbers[0]), int(numbers[-1])
-    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers: rows of labels with features
+    n_rows = int(numbers[0])
+    n_labels = int(numbers[-1])
+    declared = "labels"  # three numbers: rows of labels with features
+    if len(numbers) == 2:
+        declared = "pairs"
     layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
     kind = _find_kind(rows)
     if kind in {"", "pairs", "labels"}:
@@ -405,13 +420,17 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
                 return None
         layout = replace(layout, kind=kind)
     # A header above lists, or three numbers that could be three labels, must declare the number of rows below.
-    return layout if count_lines(head.path) - layout.header_lines == n_rows else None
+    if count_lines(head.path) - layout.header_lines == n_rows:
+        return layout
+    return None
 
 
 def _whole_numbers(text: bytes) -> list[bytes]:
     """Return the whole numbers in a line; none if it has anything else."""
     words = text.replace(b",", b" ").split()
-    return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
+    if all(word.isdigit() for word in words) and not text.startswith(b","):
+        return words
+    return []
 
 
 def _find_kind(lines: Iterable[bytes]) -> str:
@@ -460,7 +479,9 @@ def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names:
         return layout
     is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
     warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
-    kind = "comma-names" if any(b"," in row for row in rows) else "names"
+    kind = "names"
+    if any(b"," in row for row in rows):
+        kind = "comma-names"
     return replace(layout, kind=kind, names=names, warning=warning)
 
 
@@ -494,7 +515,9 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
             ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
         if all(map(NUMBER.fullmatch, row.split())):
             ways.append("save a matrix with numpy.save")
-        hint = f" (hint: {'; '.join(ways)})" if ways else ""
+        hint = ""
+        if ways:
+            hint = f" (hint: {'; '.join(ways)})"
         raise DataError(
             f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)}{hint}"
         )

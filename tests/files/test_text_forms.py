@@ -340,3 +340,10 @@ def test_an_unreadable_file_is_reported(monkeypatch):
 
     monkeypatch.setattr(Path, "open", refuse)
     refused("^p.txt: Permission denied$")
+
+
+def test_a_first_row_of_features_without_labels_begins_with_a_blank():
+    preds = write("p", "3 4\n0:1\n1:1\n3:0.5\n")
+    result = xmceval.score(write("t", " 0:1 3:2\n1,2 0:1 5:1\n3 1:1\n"), preds, metrics="P", k=1, n_labels=4)
+    assert result["P@1"] == xmceval.score([[], [1, 2], [3]], preds, metrics="P", k=1, n_labels=4)["P@1"] == 2 / 3
+    assert scored(write("t", " 0:1 3:1\n 1:1\n"), write("p", "2 4\n0:1\n1:1\n"), n_labels=4)["P@1"] == 1

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-TRUTH, SCORES = "truth", "predictions"
+TRUTH = "truth"
+SCORES = "predictions"
 BOTH = (TRUTH, SCORES)
 
 

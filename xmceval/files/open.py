@@ -117,36 +117,32 @@ def _open(path: Path, request: Request) -> Opened:
     head = Head.of(path)
     if not head.content:
         raise DataError(f"{path}: the file is empty")
-    open_signed = (
-        opener
-        for signature, opener in SIGNED.items()
-        if head.content.startswith(signature, signatures.OFFSETS.get(signature, 0))
-    )
-    opened = next(open_signed, _open_text)(head, request)
-    return replace(opened, is_copied=stored_at(path) != path)
+    for signature, (what, hint) in signatures.REFUSED.items():
+        if head.content.startswith(signature, signatures.OFFSETS.get(signature, 0)):
+            raise DataError(f"{path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
+    opened = _open_signed(head, request) or _open_text(head, request)
+    if stored_at(path) != path:
+        return replace(opened, is_copied=True)
+    return opened
 
 
-def _open_npz(head: Head, request: Request) -> Opened:
-    from xmceval.files.arrays.npz import open_npz
+def _open_signed(head: Head, request: Request) -> Opened | None:
+    """Open a file that begins with the signature of its format."""
+    if head.content.startswith(signatures.NPY):
+        from xmceval.files.arrays.pairs import open_npy
 
-    return open_npz(head.path, request)
+        return open_npy(head.path, request)
+    if head.content.startswith(signatures.ZIP):
+        from xmceval.files.arrays.npz import open_npz
 
+        return open_npz(head.path, request)
+    for signature, name in signatures.TABLES.items():
+        if head.content.startswith(signature):
+            from xmceval.files.tables.open import open_table
+            from xmceval.files.tables.table import file_table
 
-def _open_npy(head: Head, request: Request) -> Opened:
-    from xmceval.files.arrays.pairs import open_npy
-
-    return open_npy(head.path, request)
-
-
-def _open_table(name: str, head: Head, request: Request) -> Opened:
-    from xmceval.files.tables.open import open_table
-    from xmceval.files.tables.table import file_table
-
-    return open_table(file_table(head.path, name), request)
-
-
-def _refuse(what: str, hint: str, head: Head, _: Request) -> Opened:
-    raise DataError(f"{head.path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
+            return open_table(file_table(head.path, name), request)
+    return None
 
 
 def _open_text(head: Head, request: Request) -> Opened:
@@ -170,7 +166,8 @@ def _open_text(head: Head, request: Request) -> Opened:
 
 def _open_run(head: Head, request: Request) -> Opened | None:
     """Open a TREC run if most of the first lines match; other lines are reported later."""
-    rows, n_of_run = [row.fields for row in head.rows], 0
+    rows = [row.fields for row in head.rows]
+    n_of_run = 0
     for row in rows:
         if len(row) >= 5 and row[1].upper() == b"Q0":
             n_of_run += 1
@@ -195,7 +192,9 @@ def _open_beir(head: Head, request: Request) -> Opened | None:
 def _open_qrels(head: Head, request: Request) -> Opened | None:
     """Open qrels if most lines can be nothing else, or, for truth, if all lines match."""
     rows = [row.fields for row in head.rows]
-    grade = _INTEGER if request.are_scores else _GRADE
+    grade = _GRADE
+    if request.are_scores:
+        grade = _INTEGER
     graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
     if request.are_scores or not len(usual) == len(rows) > 1:
@@ -241,7 +240,9 @@ def _open_short_run(head: Head, request: Request) -> Opened | None:
     if any(len(row) != len(rows[0]) or not NUMBER.fullmatch(row[-1]) for row in rows):
         return None
     if len(rows[0]) == 4:
-        return _open_lines(head, request, queries.RANKED_AND_SCORED) if _are_ranks(rows) else None
+        if _are_ranks(rows):
+            return _open_lines(head, request, queries.RANKED_AND_SCORED)
+        return None
     if not all(_INTEGER.fullmatch(row[2]) for row in rows):
         return _open_lines(head, request, queries.SCORED)
     if _are_ranks(rows):
@@ -280,7 +281,9 @@ def find_tag(path: Path) -> str | None:
     except (DataError, OSError):
         return None
     is_run = len(words) == 6 and words[1].upper() == b"Q0"
-    return words[5].decode(errors="replace") if is_run else None
+    if is_run:
+        return words[5].decode(errors="replace")
+    return None
 
 
 def _open_json_lines(head: Head, request: Request) -> Opened | None:
@@ -305,7 +308,9 @@ def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened |
         return None
     if are_lists and not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
         return None
-    kind = "fasttext-lists" if are_lists else "fasttext"
+    kind = "fasttext"
+    if are_lists:
+        kind = "fasttext-lists"
     return _open_rows(head, request, TextLayout(kind, head.start, names=request.names))
 
 
@@ -359,7 +364,9 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
 
 def _find_rows(head: Head, names: Names | None) -> TextLayout:
     """Infer the layout of any other text from its first megabyte: from a header, and the rows below it."""
-    lines, start, layout = head.lines, head.start, None
+    lines = head.lines
+    start = head.start
+    layout = None
     for number, line in enumerate(lines):
         after = start + len(line) + 1
         layout = _read_header(head, number, after)
@@ -377,7 +384,8 @@ def _find_rows(head: Head, names: Names | None) -> TextLayout:
 
 def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     """Return the layout of the rows from byte `after` on if the line above is a header, maybe in a comment."""
-    line, rows = head.lines[number].strip(), head.lines[number + 1 :]
+    line = head.lines[number].strip()
+    rows = head.lines[number + 1 :]
     text = line.lstrip(b"# \t")
     mark = line[: len(line) - len(text)]
     text = without_comment(text).rstrip()  # a comment may follow the header
@@ -387,8 +395,11 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     header = mark + text
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
         raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
-    n_rows, n_labels = int(numbers[0]), int(numbers[-1])
-    declared = "pairs" if len(numbers) == 2 else "labels"  # three numbers: rows of labels with features
+    n_rows = int(numbers[0])
+    n_labels = int(numbers[-1])
+    declared = "labels"  # three numbers: rows of labels with features
+    if len(numbers) == 2:
+        declared = "pairs"
     layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
     kind = _find_kind(rows)
     if kind in {"", "pairs", "labels"}:
@@ -408,24 +419,33 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
                 return None
         layout = replace(layout, kind=kind)
     # A header above lists, or three numbers that could be three labels, must declare the number of rows below.
-    return layout if count_lines(head.path) - layout.header_lines == n_rows else None
+    if count_lines(head.path) - layout.header_lines == n_rows:
+        return layout
+    return None
 
 
 def _whole_numbers(text: bytes) -> list[bytes]:
     """Return the whole numbers in a line; none if it has anything else."""
     words = text.replace(b",", b" ").split()
-    return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
+    if all(word.isdigit() for word in words) and not text.startswith(b","):
+        return words
+    return []
 
 
 def _find_kind(lines: Iterable[bytes]) -> str:
-    """Return the kind of the first row that decides, or an empty string if there is no row."""
+    """Return the kind of the first row that decides, or an empty string if there is no row.
+
+    Features behind a blank may be a row without labels, so that they do not decide.
+    """
     first = ""
     for line in lines:
         if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
             continue
         if row := without_comment(line).strip():
             kind = next(kind for kind, pattern in KINDS if pattern.match(row))
-            if kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
+            if kind == "pairs" and line[:1].isspace():
+                first = first or kind
+            elif kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
                 return kind
             first = first or ("labels" if kind == "texts" else kind)
     return first
@@ -458,7 +478,9 @@ def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names:
         return layout
     is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
     warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
-    kind = "comma-names" if any(b"," in row for row in rows) else "names"
+    kind = "names"
+    if any(b"," in row for row in rows):
+        kind = "comma-names"
     return replace(layout, kind=kind, names=names, warning=warning)
 
 
@@ -492,41 +514,14 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
             ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
         if all(map(NUMBER.fullmatch, row.split())):
             ways.append("save a matrix with numpy.save")
-        hint = f" (hint: {'; '.join(ways)})" if ways else ""
+        hint = ""
+        if ways:
+            hint = f" (hint: {'; '.join(ways)})"
         raise DataError(
             f"{path}:{number}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)}{hint}"
         )
     return ""
 
-
-# What is done with a file that begins with the signature of its format.
-SIGNED: Mapping[bytes, Callable[[Head, Request], Opened]] = MappingProxyType(
-    {
-        signatures.ZIP: _open_npz,
-        signatures.NPY: _open_npy,
-        **{signature: partial(_open_table, name) for signature, name in signatures.TABLES.items()},
-        **{
-            signature: partial(_refuse, what, "save the matrix with scipy.sparse.save_npz")
-            for signature, what in (
-                (signatures.MATLAB, "a MATLAB file"),
-                (signatures.PICKLE, "a pickle, which runs code when it is loaded"),
-                (signatures.HDF5, "an HDF5 file"),
-                (signatures.EMPTY_ZIP, "an empty zip archive"),
-            )
-        },
-        **dict.fromkeys(
-            signatures.UTF16_BOMS, partial(_refuse, "UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8")
-        ),
-        signatures.LZ4: partial(_refuse, "compressed by lz4", "decompress it with lz4 -d"),
-        signatures.TAR: partial(_refuse, "a tar archive", "extract it and pass the file inside"),
-        signatures.SAFETENSORS: partial(
-            _refuse,
-            "a safetensors file",
-            "load it with safetensors.numpy and save the matrix with numpy.save",
-        ),
-        signatures.LFS: partial(_refuse, "a pointer of Git LFS, not the data", "git lfs pull"),
-    }
-)
 
 # The first format with evidence in the file is taken; FORMATS describes the evidence in words. Any other text
 # has rows, whose kind is found by the table KINDS.

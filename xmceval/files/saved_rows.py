@@ -66,7 +66,8 @@ def write_row_file(path: str | Path, table: RowTable, *, force: bool) -> None:
             return
         names = {"systems": table.systems, "metrics": table.metrics, "has_ideal": table.has_ideal}
         document = json.dumps({"schema": ROWS_SCHEMA, **names, **table.meta}).encode()
-        meta, rows = np.frombuffer(document, dtype=np.uint8), np.array(table.rows, dtype=None if table.rows else int)
+        meta = np.frombuffer(document, dtype=np.uint8)
+        rows = np.array(table.rows, dtype=None if table.rows else int)
         np.savez(file, meta=meta, rows=rows, weights=table.weights, values=table.values)
 
 
@@ -146,7 +147,9 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
     )
     if not fits:
         raise DataError(f"{path}: its arrays do not fit together; is the file damaged?")
-    values, weights, names = values.astype(float), weights.astype(float), _find_metrics(path, metrics)
+    values = values.astype(float)
+    weights = weights.astype(float)
+    names = _find_metrics(path, metrics)
     return RowTable(str(path), systems, names, rows, values, weights, has_ideal, meta)
 
 

@@ -49,10 +49,14 @@ def explain_damage(error: Exception) -> str:
     if isinstance(error, RepeatedMemberError):
         return f" ({error})"
     if isinstance(error, zipfile.BadZipFile):
-        return " (its checksum differs)" if "CRC" in str(error) else " (it is no whole zip archive)"
+        if "CRC" in str(error):
+            return " (its checksum differs)"
+        return " (it is no whole zip archive)"
     if isinstance(error, (EOFError, zlib.error, lzma.LZMAError)):
         return " (its compressed data is wrong or ends too early)"
-    return " (it is encrypted)" if "encrypted" in str(error) else ""
+    if "encrypted" in str(error):
+        return " (it is encrypted)"
+    return ""
 
 
 @contextmanager
@@ -79,7 +83,9 @@ class ArrayStream:
 
     def __init__(self, stream: BinaryIO, name: str, path: Path | None = None) -> None:
         """Read the header, where the stream starts; `path` is that of an npy file, and messages use `name`."""
-        self.stream, self.name, self._path = stream, name, path
+        self.stream = stream
+        self.name = name
+        self._path = path
         self._damage = f"{name}: cannot be read as an array; is the file damaged or truncated?"
         with ExitStack() as stack, _in_words(self._damage):
             stack.callback(stream.close)
@@ -126,7 +132,8 @@ class ArrayStream:
 
     def read(self, n_items: int) -> AnyArray:
         """Read the next items as an array [n_items] of the dtype in the header."""
-        n_bytes, filled = n_items * self.header.dtype.itemsize, 0
+        n_bytes = n_items * self.header.dtype.itemsize
+        filled = 0
         buffer = np.empty(min(n_bytes, PIECE_BYTES), dtype=np.uint8)
         with _in_words(self._damage):
             while filled < n_bytes:
@@ -191,7 +198,9 @@ class ArrayFile:
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return f"{self.path} ({self.member})" if self.member else str(self.path)
+        if self.member:
+            return f"{self.path} ({self.member})"
+        return str(self.path)
 
     def can_start(self) -> bool:
         """Return whether reading can begin at any row, without reading the rows before."""
@@ -267,7 +276,8 @@ class _StandIn:
     """Placeholder for a numpy class or function in a pickle; holds arguments and state, and runs nothing."""
 
     def __init__(self, *arguments: Any) -> None:
-        self.arguments, self.state = arguments, cast(Any, None)
+        self.arguments = arguments
+        self.state = cast(Any, None)
 
     def __setstate__(self, state: Any) -> None:
         self.state = state

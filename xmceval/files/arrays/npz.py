@@ -58,7 +58,8 @@ def open_npz(path: Path, request: Request) -> Opened:
         labels, *others = sorted(arrays.keys() & _LISTS)
         if others:
             raise DataError(f"{path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
-        form, is_held = FORMATS["npz-arrays"], content is not None
+        form = FORMATS["npz-arrays"]
+        is_held = content is not None
         return open_lists(
             arrays[labels], arrays.get("scores"), request, form, missing="array 'scores'", is_held=is_held
         )
@@ -70,7 +71,9 @@ def open_npz(path: Path, request: Request) -> Opened:
                 f"{path}: its {part!r} has shape {headers[part].shape} and dtype {headers[part].dtype}; expected "
                 f"{'integers' if kinds == 'iu' else 'numbers'} in one dimension"
             )
-    sizes = arrays["shape"].read().tolist() if headers["shape"].shape == (2,) else []
+    sizes = []
+    if headers["shape"].shape == (2,):
+        sizes = arrays["shape"].read().tolist()
     if len(sizes) != 2 or min(sizes) < 0:
         raise DataError(f"{path}: its shape is {tuple(sizes)}; expected rows and columns")
     n_rows, n_columns = sizes
@@ -125,7 +128,9 @@ def _find_format(path: Path, arrays: Mapping[str, ArrayFile]) -> str:
 def _describe_other(names: Sequence[str], arrays: Mapping[str, ArrayFile]) -> str:
     """Describe the contents of an archive that is not a matrix."""
     expected = "expected a file of scipy.sparse.save_npz"
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    more = ""
+    if len(names) > MOST_NAMED:
+        more = f" and {len(names) - MOST_NAMED:,} more"
     for member, what, hint in _CONTAINERS:
         if any(name.endswith(member) for name in names):
             return f"{what}; {expected} (hint: {hint})"
@@ -143,9 +148,11 @@ def _describe_other(names: Sequence[str], arrays: Mapping[str, ArrayFile]) -> st
             described.append(f"{part} ({' x '.join(f'{n:,}' for n in shape) or 'one value'}, {dtype})")
         except DataError:
             described.append(part)
-    what, hint = "the array", "save it as .npy"
+    what = "the array"
+    hint = "save it as .npy"
     if len(arrays) > 1:
-        what, hint = "arrays", "save each matrix in a file of its own"
+        what = "arrays"
+        hint = "save each matrix in a file of its own"
     return f"is not a sparse matrix but has {what} {listed(described)}{more}; {expected} (hint: {hint})"
 
 
@@ -153,7 +160,8 @@ def _read_csr(
     arrays: Sequence[ArrayFile], shape: tuple[int, int], n_stored: int, are_scores: bool, first_row: int
 ) -> Iterator[Csr]:
     """Yield rows from `first_row` on, in pieces of about BLOCK_ENTRIES entries, whose pointers are checked first."""
-    name, n_rows = str(arrays[0].path), shape[0]
+    name = str(arrays[0].path)
+    n_rows = shape[0]
     with ExitStack() as stack:
         streams = [stack.enter_context(array.open()) for array in arrays]
         add_progress = stack.enter_context(phase(name, n_rows - first_row))
@@ -174,7 +182,8 @@ def _read_csr(
                 raise indptr_error(name, n_rows, n_stored)
             if row + n == n_rows and indptr[-1] < n_stored:
                 raise early_end_error(name, int(indptr[-1]), n_stored)
-            lengths, longest = np.diff(indptr), max(shape[1], BLOCK_ENTRIES)
+            lengths = np.diff(indptr)
+            longest = max(shape[1], BLOCK_ENTRIES)
             longer = int(np.argmax(lengths > longest))
             if lengths[longer] > longest:  # the rest is not read
                 raise DataError(

@@ -114,7 +114,9 @@ def open_lists(
         starts_anywhere=not header.dtype.hasobject,
     )
     source = MatrixSource(labels.name, header.shape[0], None, pieces, dtype=dtype)
-    content = "label names" if are_names else "labels"
+    content = "labels"
+    if are_names:
+        content = "label names"
     if form.name == "npy-ranked":
         facts = [f"{form.title} {content}"]
     else:
@@ -125,7 +127,10 @@ def open_lists(
         )
     if header.dtype.hasobject:
         facts.append("names held in memory")
-    labels_by, is_ranked = "name" if are_names else "number", scores is None
+    labels_by = "number"
+    if are_names:
+        labels_by = "name"
+    is_ranked = scores is None
     return Opened(source, form, tuple(facts), request.role, is_held=is_held, is_ranked=is_ranked, labels_by=labels_by)
 
 
@@ -135,7 +140,9 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
     if len(header.shape) != 2 or header.dtype.kind not in kinds:
         if hint := _explain_text(array, header):
             raise DataError(f"{array.name}: {hint}")
-        content = "numbers" if kinds == "biuf" else "integers or strings"
+        content = "integers or strings"
+        if kinds == "biuf":
+            content = "numbers"
         hint = ""
         if header.dtype.hasobject and len(header.shape) == 1:  # lists, which numpy pickles
             hint = " (hint: write lists of ids as text, one row per line)"
@@ -212,7 +219,8 @@ class _NamedLists(Matrix):
 
             width = words.dtype.itemsize // 4
             letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
-            labels, space = np.empty(letters.shape[0], dtype=np.int64), np.empty(4 * width + PADDING, dtype=np.uint8)
+            labels = np.empty(letters.shape[0], dtype=np.int64)
+            space = np.empty(4 * width + PADDING, dtype=np.uint8)
             has_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
             if has_unknown:
                 are_text = np.less_equal(letters.max(axis=1, initial=0), sys.maxunicode)

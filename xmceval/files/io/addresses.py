@@ -41,7 +41,9 @@ def split_query(part: str) -> tuple[str, str]:
         place = min((at for at in (place, part.find("#")) if at >= 0), default=-1)
     elif "=" not in part[place:]:
         place = -1
-    return (part, "") if place < 0 else (part[:place], part[place:])
+    if place < 0:
+        return (part, "")
+    return (part[:place], part[place:])
 
 
 def _secrets(address: str) -> Iterable[str]:

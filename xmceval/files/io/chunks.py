@@ -58,7 +58,8 @@ class LineChunks:
             """Return a larger size for a full buffer; one byte more than the longest allowed line is enough."""
             return max(min(2 * n_bytes, max_bytes + 1), n_bytes + 1)
 
-        rest, n_before = b"", self.offset  # the start of an incomplete line, and the bytes before it
+        rest = b""  # the start of an incomplete line, and the bytes before it
+        n_before = self.offset
         with open_bytes(self.path) as stream:
             if self.offset:
                 stream.seek(self.offset)
@@ -68,12 +69,15 @@ class LineChunks:
                 if not is_usual:
                     buffer = bytearray(larger(len(rest)) + PADDING)
                 buffer[: len(rest)] = rest
-                filled, at_end = len(rest), False
+                filled = len(rest)
+                at_end = False
                 end = 0
                 while end == 0 and not at_end:
                     if filled >= len(buffer) - PADDING:
                         if filled > max_bytes:
-                            hint = "" if self.max_line is None else " (hint: pass max_line= in Python)"
+                            hint = " (hint: pass max_line= in Python)"
+                            if self.max_line is None:
+                                hint = ""
                             place = f"{self.path}:{count_lines(self.path, n_before) + 1}"
                             raise DataError(f"{place}: this line is longer than {max_bytes // MIB:,} MiB{hint}")
                         is_usual = False
@@ -104,14 +108,17 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 def count_lines(path: Path, n_bytes: int | None = None) -> int:
     """Count the lines of a file, or of its first bytes, however long they are; the last may lack its newline."""
-    count, n_left, last = 0, n_bytes, NEWLINE
+    count = 0
+    n_left = n_bytes
+    last = NEWLINE
     buffer = bytearray(CHUNK_BYTES)
     with open_bytes(path) as stream:
         while n_left is None or n_left > 0:
             n_read = read_into(stream, memoryview(buffer), path)
             stop = n_read if n_left is None else min(n_read, n_left)
             count += buffer.count(b"\n", 0, stop)
-            last = buffer[stop - 1] if stop else last
+            if stop:
+                last = buffer[stop - 1]
             n_left = None if n_left is None else n_left - stop
             if n_read < len(buffer):
                 break
@@ -120,12 +127,15 @@ def count_lines(path: Path, n_bytes: int | None = None) -> int:
 
 NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
-PERCENT, COMMA = rb"[-+]?\d+(?:[.,]\d+)?%", rb"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
+PERCENT = rb"[-+]?\d+(?:[.,]\d+)?%"
+COMMA = rb"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 
 
 def without_comment(line: bytes) -> bytes:
     """Strip the comment from a line: ``#`` begins one only where a word may begin."""
-    return _COMMENT.sub(b"", line, count=1) if b"#" in line else line
+    if b"#" in line:
+        return _COMMENT.sub(b"", line, count=1)
+    return line
 
 
 def explain_decimal(word: bytes) -> str:
@@ -158,7 +168,9 @@ class Places:
     def filled_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and the text of each line."""
         for number, line in enumerate(read_lines(self.path), 1):
-            text = line.removeprefix(UTF8_BOM) if number == 1 else line
+            text = line
+            if number == 1:
+                text = line.removeprefix(UTF8_BOM)
             is_blank = not text.strip(None if self.has_comments else b"\r")
             is_comment = self.has_comments and text.startswith(b"#")
             if number > self.n_header_lines and not is_blank and not is_comment:

@@ -37,10 +37,13 @@ class FrameStream(io.RawIOBase):
         read_bytes: int = READ_BYTES,  # compressed bytes at a time
     ) -> None:
         self._file = file
-        self._new_decoder, self._errors, self._read_bytes = new_decoder, errors, read_bytes
+        self._new_decoder = new_decoder
+        self._errors = errors
+        self._read_bytes = read_bytes
         self._decoder = new_decoder()
         self._is_inside = self._at_end = False
-        self._surplus, self._ready = b"", memoryview(b"")
+        self._surplus = b""
+        self._ready = memoryview(b"")
 
     def readable(self) -> bool:
         """Return True."""
@@ -57,7 +60,8 @@ class FrameStream(io.RawIOBase):
 
     def _refill(self) -> None:
         """Decompress more bytes."""
-        compressed, self._surplus = self._surplus, b""
+        compressed = self._surplus
+        self._surplus = b""
         if not compressed and getattr(self._decoder, "needs_input", True):
             compressed = self._file.read(self._read_bytes)
             if not compressed:
@@ -70,7 +74,9 @@ class FrameStream(io.RawIOBase):
             if not compressed:
                 return
         try:
-            limit = [OUTPUT_BYTES] if hasattr(self._decoder, "needs_input") else []
+            limit = []
+            if hasattr(self._decoder, "needs_input"):
+                limit = [OUTPUT_BYTES]
             self._ready = memoryview(self._decoder.decompress(compressed, *limit))
         except self._errors as error:
             if "limit exceeded" in str(error):  # of memory: the file itself may be sound
@@ -78,7 +84,8 @@ class FrameStream(io.RawIOBase):
             raise DamagedError(str(error)) from None
         self._is_inside = not self._decoder.eof
         if self._decoder.eof:
-            self._surplus, self._decoder = self._decoder.unused_data, self._new_decoder()
+            self._surplus = self._decoder.unused_data
+            self._decoder = self._new_decoder()
 
     def close(self) -> None:
         """Close the stream and its file."""

@@ -106,7 +106,9 @@ def is_address(name: str) -> bool:
 
 def without_secrets(text: str) -> str:
     """Remove the credentials from an address, or from a text with addresses."""
-    return shown(text) if is_address(text) else redacted(text)
+    if is_address(text):
+        return shown(text)
+    return redacted(text)
 
 
 def to_path(name: str | os.PathLike[str]) -> Path:
@@ -138,13 +140,17 @@ def named_path(path: Path) -> Path:
         folder: Path = RemotePath(f"{plain.removesuffix('/*')}{query}")
     else:
         folder = path.parent if path.parent.name else path.absolute().parent
-    return path if is_pattern(folder) else folder
+    if is_pattern(folder):
+        return path
+    return folder
 
 
 def name_of(path: Path) -> str:
     """Return the name of an input in reports: that of its file or folder, and any other pattern as it was passed."""
     named = named_path(path)
-    return str(named) if is_pattern(named) else named.name or str(path)
+    if is_pattern(named):
+        return str(named)
+    return named.name or str(path)
 
 
 def number_alike(names: list[str]) -> list[str]:
@@ -155,10 +161,14 @@ def number_alike(names: list[str]) -> list[str]:
 def as_input(value: Any) -> Any:
     """Convert addresses, alone or in a list, to paths; return any other input unchanged."""
     if isinstance(value, str):
-        return to_path(value) if is_address(value) or LOCAL.match(value) else value
+        if is_address(value) or LOCAL.match(value):
+            return to_path(value)
+        return value
     if isinstance(value, Shards):
         parts = as_input(value.parts)
-        return value if parts is value.parts else value.with_parts(parts)
+        if parts is value.parts:
+            return value
+        return value.with_parts(parts)
     if isinstance(value, (list, tuple)) and any(isinstance(part, str) and is_address(part) for part in value):
         return type(value)([as_input(part) for part in value])
     return value
@@ -169,7 +179,9 @@ def beside(file: Path | None, name: str | os.PathLike[str]) -> Path:
     path = to_path(name)
     if file is None or isinstance(path, RemotePath) or path.is_absolute():
         return path
-    return file.with_name(str(path)) if isinstance(file, RemotePath) else file.parent / path
+    if isinstance(file, RemotePath):
+        return file.with_name(str(path))
+    return file.parent / path
 
 
 def split_ending(name: str) -> tuple[str, str]:
@@ -184,7 +196,9 @@ def split_ending(name: str) -> tuple[str, str]:
     stem, point, suffix = rest.rpartition(".")
     is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
     stem = stem if point and is_ending else rest
-    return (stem, name[len(stem) :]) if stem and not stem.endswith("/") else (name, "")
+    if stem and not stem.endswith("/"):
+        return (stem, name[len(stem) :])
+    return (name, "")
 
 
 def pair_of(path: Path) -> str:
@@ -193,12 +207,16 @@ def pair_of(path: Path) -> str:
     for ending in COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
     is_part = plain.endswith((LABELS_ENDING, SCORES_ENDING))
-    return plain[: -len(LABELS_ENDING)] if is_part else str(path)
+    if is_part:
+        return plain[: -len(LABELS_ENDING)]
+    return str(path)
 
 
 def find_pair(path: Path) -> tuple[Path, Path]:
     """Return the two files of a pair under their existing names, which may have a suffix of compression."""
-    stem, is_remote, endings = pair_of(path), isinstance(path, RemotePath), ["", *COMPRESSED_ENDINGS]
+    stem = pair_of(path)
+    is_remote = isinstance(path, RemotePath)
+    endings = ["", *COMPRESSED_ENDINGS]
     if is_remote:  # the other file is compressed in the same way
         endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
     files = []
@@ -221,7 +239,9 @@ def is_pair(path: Path) -> bool:
 
 def find_files(path: Path) -> list[Path]:
     """Return the files that a path names: the file itself, or the existing files of a pair."""
-    return [file for file in find_pair(path) if file.is_file()] if is_pair(path) else [path]
+    if is_pair(path):
+        return [file for file in find_pair(path) if file.is_file()]
+    return [path]
 
 
 def identify(value: Any) -> tuple[Path | int, ...]:

@@ -40,11 +40,14 @@ class RemoteFile:
     copy: Any = None  # a Copy with its bytes, once they were fetched
 
     def __init__(self, address: str) -> None:
-        self.address, self.protocol = address, re.split("::|://", address, maxsplit=1)[0]
+        self.address = address
+        self.protocol = re.split("::|://", address, maxsplit=1)[0]
         try:
             from fsspec.core import url_to_fs
         except ImportError:
-            packages = "fsspec aiohttp" if self.protocol in WEB else "fsspec"
+            packages = "fsspec"
+            if self.protocol in WEB:
+                packages = "fsspec aiohttp"
             hint = f"(hint: pip install {packages})"
             raise DataError(f"{shown(address)}: remote files need the package fsspec {hint}") from None
         options = {}
@@ -68,7 +71,9 @@ class RemoteFile:
         except MissingError:
             return {}
         is_folder = self.protocol in WEB and self.name.endswith("/")
-        return {**info, "type": "directory"} if is_folder else info
+        if is_folder:
+            return {**info, "type": "directory"}
+        return info
 
     def match(self) -> list[str]:
         """Return the addresses of the files that match this pattern."""
@@ -86,13 +91,17 @@ class RemoteFile:
         if self.info.get("type") == "directory":
             raise DataError(f"{shown(self.address)}: is a directory; expected a file")
         tags = [str(self.info[tag]) for tag in TAGS if self.info.get(tag)]
-        return (self.address, self.info.get("size"), *tags) if tags else ()
+        if tags:
+            return (self.address, self.info.get("size"), *tags)
+        return ()
 
     def fetch(self, path: Path) -> None:
         """Copy the whole file to a local one."""
         from fsspec.callbacks import Callback
 
-        name, size, callback = shown(self.address), self.info.get("size"), Callback()
+        name = shown(self.address)
+        size = self.info.get("size")
+        callback = Callback()
         if size:
             watch_work(callback, name, size, attrgetter("value"))
         with self._explaining():
@@ -144,7 +153,9 @@ class RemoteFile:
         text = redacted(" ".join(text.split()), self.address)[:200]
         status = next((link.status for link in chain if hasattr(link, "status")), None)
         text = text if status is None else f"status {status}, {text}"
-        missing = chain[-1:] if self.protocol in WEB else chain  # web errors may look like missing files
+        missing = chain  # web errors may look like missing files
+        if self.protocol in WEB:
+            missing = chain[-1:]
         if "timeout" in names:
             problem = f"no answer within {PATIENCE:.0f} seconds (hint: check the address and the network)"
         elif _NOWHERE.search(names):

@@ -98,7 +98,9 @@ def read_all_bytes(path: Path) -> bytes:
     with open_bytes(path) as stream, _locate_damage(path):
         if isinstance(stream, FileIO):
             return stream.read()
-        most, pieces, n_bytes = max(HELD_BYTES, EXPANSION * size_of(path)), list[bytes](), 0
+        most = max(HELD_BYTES, EXPANSION * size_of(path))
+        pieces = list[bytes]()
+        n_bytes = 0
         for piece in iter(partial(stream.read, _PIECE), b""):
             pieces.append(piece)
             n_bytes += len(piece)
@@ -113,7 +115,9 @@ def read_all_bytes(path: Path) -> bytes:
 def read_short_lines(path: Path) -> list[bytes]:
     """Return the stripped lines of a small file, up to the last non-blank one."""
     text = read_all_bytes(path).removeprefix(UTF8_BOM).rstrip()
-    return [line.strip() for line in text.split(b"\n")] if text else []
+    if text:
+        return [line.strip() for line in text.split(b"\n")]
+    return []
 
 
 def check_is_text(path: Path) -> None:
@@ -150,7 +154,9 @@ def quote(text: bytes) -> str:
     """Quote the beginning of bytes from a file for a message."""
     plain = text.strip()
     quoted = ascii(plain[:40].decode("latin-1"))
-    return quoted if len(plain) <= 40 else f"{quoted}..."
+    if len(plain) <= 40:
+        return quoted
+    return f"{quoted}..."
 
 
 @contextmanager
@@ -159,7 +165,9 @@ def _locate_damage(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, DamagedError) as error:
-        problem = "it ends too early" if isinstance(error, EOFError) else "its bytes are wrong"
+        problem = "its bytes are wrong"
+        if isinstance(error, EOFError):
+            problem = "it ends too early"
         raise DataError(f"{path}: the compressed file is damaged or truncated ({problem})") from error
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
@@ -217,7 +225,9 @@ def pipe_key(path: Path) -> Hashable:
         status = None
     if status is not None and stat.S_ISFIFO(status.st_mode):
         return status.st_dev, status.st_ino
-    return "-" if path == STDIN else None
+    if path == STDIN:
+        return "-"
+    return None
 
 
 def renew_pipes(paths: Iterable[Path]) -> None:

@@ -101,7 +101,9 @@ def is_record(value: Any) -> bool:
 def _fields_of(record: Any) -> Mapping[str, Any]:
     """Return the fields of a dict or named tuple; none of other values."""
     if isinstance(record, Mapping):
-        return record if all(isinstance(key, str) for key in record) else {}
+        if all(isinstance(key, str) for key in record):
+            return record
+        return {}
     return record._asdict() if isinstance(record, tuple) and hasattr(record, "_asdict") else {}
 
 
@@ -136,7 +138,8 @@ def _by_query(
             raise DataError(f"{place(number)}: lacks {error}, which the first record has") from None
         if len(keys) == 2 and (others := _name_fields(fields, noun)[1]):
             raise DataError(f"{place(number)}: has {others[0]!r}, which the first record lacks")
-        query = _as_name(query) if are_json else query
+        if are_json:
+            query = _as_name(query)
         documents, *values = (cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in (documents, *values))
         if not (isinstance(query, Hashable) and isinstance(documents, (Hashable, list, tuple))):
             raise DataError(f"{place(number)}: expected names of a query and of documents, found {ascii(record)[:60]}")
@@ -144,7 +147,9 @@ def _by_query(
             if noun == "score" and not values:
                 raise DataError(f"{place(number)}: has no score (hint: name it score)")
             of_query = table.setdefault(query, {})
-            name = _as_name(documents) if are_json else documents
+            name = documents
+            if are_json:
+                name = _as_name(documents)
             if not isinstance(of_query, dict) or name in of_query:
                 raise DataError(f"{place(number)}: query {query!r} has document {name!r} twice; expected it once")
             of_query[name] = values[0] if values else 1
@@ -161,7 +166,9 @@ def _by_query(
 
 def _as_name(value: Any) -> Any:
     """Return the name of a query or document in JSON, where numbers are names too."""
-    return str(value) if isinstance(value, NUMBERS) else value
+    if isinstance(value, NUMBERS):
+        return str(value)
+    return value
 
 
 def refuse_columns(table: Mapping[Any, Any], name: str) -> None:
@@ -237,7 +244,9 @@ def names_queries(text: bytes, lines: Sequence[bytes]) -> str | None:
         return None
     roles = find_roles([key[1].decode(errors="replace")], [key[1].decode(errors="replace")])
     is_column = key[1] == b"data" or any(roles[role] for role in ("label", "document", "score", "grade"))
-    return "keys" if key[2] == b"{" or not is_column else None
+    if key[2] == b"{" or not is_column:
+        return "keys"
+    return None
 
 
 def read_records(path: Path, place: str, noun: str) -> QuerySource:
@@ -300,13 +309,18 @@ def _read_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
     """Add all documents, some queries at a time: copying all names would take more memory than the dict."""
-    all_queries, all_rows, stop = list(table), list(table.values()), 0
+    all_queries = list(table)
+    all_rows = list(table.values())
+    stop = 0
     all_lengths = np.fromiter(map(len, all_rows), dtype=np.int64, count=len(all_rows))
     ends = np.cumsum(all_lengths)
     while stop < len(all_rows):
-        first, n_before = stop, ends[stop] - all_lengths[stop]
+        first = stop
+        n_before = ends[stop] - all_lengths[stop]
         stop = int(np.searchsorted(ends, n_before + PART_SIZE)) + 1
-        queries, rows, lengths = all_queries[first:stop], all_rows[first:stop], all_lengths[first:stop]
+        queries = all_queries[first:stop]
+        rows = all_rows[first:stop]
+        lengths = all_lengths[first:stop]
         documents = list(chain.from_iterable(rows))
         values = list(chain.from_iterable(row.values() for row in rows))
         try:
@@ -314,8 +328,11 @@ def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lin
         except TypeError:
             i = next(i for i, value in enumerate(values) if not isinstance(value, NUMBERS))
             hints = f" (hint: pass {{query: {{document: {noun}}}}}; score_all takes several systems by name)"
-            hint = hints if isinstance(values[i], Mapping) else ""
-            place, kind = _place(name, _query_of(queries, lengths, i), documents[i]), type(values[i]).__name__
+            hint = ""
+            if isinstance(values[i], Mapping):
+                hint = hints
+            place = _place(name, _query_of(queries, lengths, i), documents[i])
+            kind = type(values[i]).__name__
             raise DataError(f"{place}: the {noun} is not a number but {kind}{hint}") from None
         except OverflowError:
             raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
@@ -375,4 +392,6 @@ def _encode(
 
 def _place(name: str, query: object, document: object = None) -> str:
     """Return the place of a query, or of one of its documents, for messages."""
-    return f"{name}: query {query!r}" if document is None else f"{name}: query {query!r}, document {document!r}"
+    if document is None:
+        return f"{name}: query {query!r}"
+    return f"{name}: query {query!r}, document {document!r}"

@@ -102,7 +102,8 @@ class Lines:
         for rows, _, _ in self._parts:
             indptr[1:] += np.bincount(rows, minlength=n_rows)
         np.cumsum(indptr, out=indptr)
-        documents, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        documents = np.empty(indptr[-1], dtype=np.int32)
+        values = np.empty(indptr[-1])
         following = indptr[:-1].copy()
         self._parts.reverse()
         while self._parts:
@@ -126,7 +127,9 @@ class Lines:
         is_kept = rows >= 0
         if not is_kept.all():
             self.n_ignored += int(np.count_nonzero(~is_kept))
-            rows, documents, values = rows[is_kept], documents[:, is_kept], values[is_kept]
+            rows = rows[is_kept]
+            documents = documents[:, is_kept]
+            values = values[is_kept]
         self._parts.append((rows, self.documents.number(text, *documents), values.copy()))
 
 
@@ -141,7 +144,8 @@ def _read(path: Path, columns: LineColumns, n_header_lines: int, lines: Lines) -
     """Add the lines of a file."""
     lines.ranked = _first_ranks(path, columns)
     scratch = Scratch()
-    number, last = 1, b""
+    number = 1
+    last = b""
     for chunk in LineChunks(path):
         if number == 1:
             if chunk.buffer.startswith(UTF8_BOM):
@@ -234,7 +238,8 @@ def break_ties(documents: Words, indptr: Int64, numbers: NDArray[Any], values: F
     from xmceval.kernels.text.order import raise_ties
 
     keys, order = np.empty((2, int(np.diff(indptr).max(initial=0))), dtype=np.int64)
-    numbers, bits = numbers.astype(np.int32, copy=False), values.view(np.int64)
+    numbers = numbers.astype(np.int32, copy=False)
+    bits = values.view(np.int64)
     return int(raise_ties(indptr, numbers, bits, documents.ends, documents.blob, keys, order))
 
 
@@ -312,7 +317,9 @@ class Documents:
         """How documents become labels, in words."""
         if self.names is not None:
             return "are label names"
-        return "are label ids" if self.words is None else "are numbered in sorted order"
+        if self.words is None:
+            return "are label ids"
+        return "are numbered in sorted order"
 
     def labels(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n]; refuse a document without a label.
@@ -362,7 +369,9 @@ class Judgments:
     @property
     def n_mentioned(self) -> int | None:
         """The number of distinct documents in truth and runs; None if other inputs define the documents."""
-        return None if self.documents.words is None else len(self.documents.words)
+        if self.documents.words is None:
+            return None
+        return len(self.documents.words)
 
 
 def name_queries(queries: Iterable[bytes]) -> str:

@@ -53,7 +53,9 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
     entries.values[is_unjudged] = 0  # pooled but not judged, as in trec_eval
     opened = _held(source, lines, queries, entries, documents, [f"documents {documents.meaning}"], request)
     if n_unjudged:
-        treatment = "counts" if n_unjudged == 1 else "count"
+        treatment = "count"
+        if n_unjudged == 1:
+            treatment = "counts"
         opened.source.warnings.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
     judgments = Judgments(str(source), queries, documents, left_out)
@@ -184,7 +186,9 @@ def _compare_queries(
         named = name_queries(unjudged)
         yield f"{source}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
-        it = "it" if len(lacking) == 1 else "them"
+        it = "them"
+        if len(lacking) == 1:
+            it = "it"
         yield f"{lacks}: nothing is retrieved for {it} (trec_eval leaves {it} out)"
 
 
@@ -226,7 +230,8 @@ def _name_entries(
     """Return the names, for messages, of the entries of a document for a query."""
     query = next(islice(queries, row, None))
     document = lines.documents[int(np.argmax(documents.labels(lines.documents) == label))]
-    places, systems = [f"{name}: query {quote(query)}"], None
+    places = [f"{name}: query {quote(query)}"]
+    systems = None
     if lines.place is not None:
         labels = csr.indices[csr.indptr[row] : csr.indptr[row + 1]]
         first = np.flatnonzero(labels == label)[:2]  # messages name two at most, and finding lines takes time

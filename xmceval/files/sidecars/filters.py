@@ -139,7 +139,8 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
     else:
         words = list(_listed_pairs(pairs) if path is None else _read_words(path))
         queries, documents = map(list, zip(*words, strict=True)) if words else ([], [])
-        lines, ones = Lines("document", judgments.queries), np.ones(len(queries), dtype=np.int64)
+        lines = Lines("document", judgments.queries)
+        ones = np.ones(len(queries), dtype=np.int64)
         add_records(lines, name, "pair", queries, ones, documents, np.zeros(len(queries)))
     unknown = set(lines.queries.tolist()) - judgments.queries.keys() - judgments.left_out
     if unknown:
@@ -165,7 +166,9 @@ def _read_words(path: Path) -> Iterable[tuple[str, str]]:
 
 def _listed_pairs(pairs: Any) -> Iterable[tuple[Any, Any]]:
     """Yield the pairs of a list or an array."""
-    rows = pairs.tolist() if isinstance(pairs, np.ndarray) else pairs
+    rows = pairs
+    if isinstance(pairs, np.ndarray):
+        rows = pairs.tolist()
     for i, pair in enumerate(rows):
         if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
             raise DataError(f"filter[{i}]: expected names of a query and a document, got {pair!r}")

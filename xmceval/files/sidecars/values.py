@@ -34,7 +34,8 @@ class Names:
     """The names of labels 0, 1, ..., in UTF-8, with a hash table; `source` says where they come from."""
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
-        self.source, self.words = source, Words()
+        self.source = source
+        self.words = Words()
         numbers = self.words.number(*text_of(names))
         if len(self) < len(names):
             label = int(np.argmax(numbers != np.arange(len(names))))
@@ -58,7 +59,9 @@ class Names:
         words = as_plain(labels, "labels").tolist() if isinstance(labels, np.ndarray) else list(labels)
         names = list[bytes]()
         for label, word in enumerate(words):
-            text = str(word) if isinstance(word, Integral) and not isinstance(word, bool) else word
+            text = word
+            if isinstance(word, Integral) and not isinstance(word, bool):
+                text = str(word)
             if not isinstance(text, (str, bytes)) or not text:
                 raise DataError(f"labels[{label}]: expected the name of a label, got {word!r}")
             names.append(text if isinstance(text, bytes) else text.encode(errors="surrogateescape"))
@@ -139,7 +142,9 @@ def _other_form(lines: Sequence[bytes]) -> str:
         return ""
     columns = zip(*(line.split(b"\t") for line in lines[1:] or lines), strict=False)
     is_table = any(all(map(bytes.isdigit, column)) for column in columns)
-    return "looks like a table, whose lines have a tab and a number" if is_table else ""
+    if is_table:
+        return "looks like a table, whose lines have a tab and a number"
+    return ""
 
 
 def names_beside_ids(name: str, other: str) -> DataError:

@@ -64,8 +64,10 @@ def _read_entries(
         by_name = {column.name: column for column in batch}
         for name, arrays in held.items():
             arrays.append(by_name[name].array)
-        key, stop = by_name.get(columns.key or ""), first + len(by_name[columns.label].array)
-        lines, first = np.arange(first, stop) if key is None else key.to_whole(_expect_number), stop
+        key = by_name.get(columns.key or "")
+        stop = first + len(by_name[columns.label].array)
+        lines = np.arange(first, stop) if key is None else key.to_whole(_expect_number)
+        first = stop
         label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
         if words is not None:
             labels: AnyArray = words.number(*label.to_text())
@@ -83,7 +85,9 @@ def read_values(
     columns: Columns, batch: Mapping[str, Column], *, are_scores: bool
 ) -> tuple[Column, AnyArray, Int64 | None]:
     """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any."""
-    label, value, lengths = batch[columns.label], None if columns.value is None else batch[columns.value], None
+    label = batch[columns.label]
+    value = None if columns.value is None else batch[columns.value]
+    lengths = None
     if columns.are_lists:
         label, lengths = label.flatten()
         if value is not None:
@@ -103,7 +107,8 @@ def read_values(
 
 def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _first_row: int) -> Iterator[Matrix]:
     """Yield the rows of a file whose entries are sorted by row; reading always starts at the first row."""
-    done, rest = 0, list[Triples]()  # number of complete rows, and the entries of the row that may continue
+    done = 0  # number of complete rows, and the entries of the row that may continue
+    rest = list[Triples]()
 
     def piece(rows: AnyArray, labels: AnyArray, values: AnyArray, stop: int) -> Csr:
         """Return the rows from `done` up to `stop` as CSR."""
@@ -115,7 +120,8 @@ def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _f
         cut = int(np.searchsorted(rows, last))
         if last > done:
             yield piece(*_join([*rest, (rows[:cut], labels[:cut], values[:cut])]), last)
-            rest, done = [], last
+            rest = []
+            done = last
         rest.append((rows[cut:], labels[cut:], values[cut:]))
         n_rest = sum(part[0].size for part in rest)
         if n_rest > LONGEST_ROW:
@@ -126,7 +132,8 @@ def _read_sorted(read: ReadEntries, name: str, are_scores: bool, n_rows: int, _f
 
 def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file sorted by row, else sorted in memory."""
-    names, words = request.names, None
+    names = request.names
+    words = None
     if head := table.head([columns.label]):
         first, lengths = head[0].flatten() if columns.are_lists else (head[0], None)
         if columns.are_ranked and not request.are_scores:
@@ -139,14 +146,17 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     facts += [f"besides {listed(others, 'and')}"] if others else []
     facts += [] if names is None else [f"label names from {names.source}"]
-    is_streamed, parts, warnings = False, list[Triples](), list[str]()
+    is_streamed = False
+    parts = list[Triples]()
+    warnings = list[str]()
     if table.path is not None:
         numbers = _measure(table, columns)
         n_lines = numbers.n_lines
         runs = [numbers.runs]
         is_streamed = numbers.is_sorted and words is None
         if not is_streamed:
-            n_bytes, available = BYTES_OF_ENTRY * n_lines, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            n_bytes = BYTES_OF_ENTRY * n_lines
+            available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             if n_bytes > available:
                 raise DataError(
                     f"{table}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than "
@@ -154,7 +164,8 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
                     "part)"
                 )
     if not is_streamed:
-        runs, n_lines = [], 0
+        runs = []
+        n_lines = 0
         for lines, part in read():
             parts.append(part)
             runs.append(find_runs(lines))
@@ -224,7 +235,8 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
     if not labels.is_text:
         return None, None
     words = [word for word in labels.array.to_pylist() if word is not None]
-    names, truth = request.names, request.by_row
+    names = request.names
+    truth = request.by_row
     if names is not None:
         are_ids = all(map(is_id, words)) and not any(word in names.labels for word in words)
         return None if are_ids else names, None
@@ -241,8 +253,11 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
 
 def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts: list[str], warnings: list[str]) -> Csr:
     """Replace the numbers of words by labels, order ties as for documents, and add facts and doubts."""
-    words, numbers, values = labels.words or Words(), csr.indices[:], csr.values[:]
-    truth, n_true = request.by_row, labels.places.size
+    words = labels.words or Words()
+    numbers = csr.indices[:]
+    values = csr.values[:]
+    truth = request.by_row
+    n_true = labels.places.size
     if truth is not None:
         has_none = n_true and numbers.size and numbers.min() >= n_true  # no label of the truth
         if has_none and (words.plain_numbers()[numbers] >= 0).all():
@@ -258,7 +273,8 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
 
 def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> EntryNames:
     """Return the names, for messages, of the entries of a label in a row."""
-    name, number = f"label {label}", label
+    name = f"label {label}"
+    number = label
     if by_row.labels is not None:
         words = by_row.labels.words or Words()
         number = int(np.argmax(by_row.labels.labels(words) == label))
@@ -266,7 +282,8 @@ def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> Ent
 
     def describe() -> str:
         """Describe the first two lines with these entries, which a stream in memory no longer has."""
-        numbers, n_lines = list[int](), 0
+        numbers = list[int]()
+        n_lines = 0
         with suppress(DataError):
             for lines, (rows, labels, _) in read():
                 is_line = lines == row if by_row.columns.are_lists else (rows == row) & (labels == number)
@@ -290,7 +307,8 @@ def _measure(table: Table, columns: Columns) -> RowNumbers:
 
 def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     """Return the number of rows: that of the truth, if known, else the largest row of the table + 1."""
-    name, stop = by_row.table.name, int(by_row.runs[-1, 1])
+    name = by_row.table.name
+    stop = int(by_row.runs[-1, 1])
     n_rows = request.n_rows if request.are_scores else None
     are_ids = f"(hint: rename the column {by_row.columns.key!r} to query_id if its numbers are ids)"
     if n_rows is not None and stop > n_rows:
@@ -298,7 +316,8 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
         if by_row.columns.key is None:
             raise DataError(f"{name}: has {counted(stop, 'row')}, {of_truth}")
         raise DataError(f"{name}: has an entry in row {stop - 1}, {of_truth} (rows are 0-based) {are_ids}")
-    n_rows = stop if n_rows is None else n_rows
+    if n_rows is None:
+        n_rows = stop
     if n_rows > max(n_lines * 2**10, 2**22):
         raise DataError(f"{name}: has an entry in row {stop - 1}, in a table of {counted(n_lines, 'line')} {are_ids}")
     return n_rows
@@ -322,7 +341,9 @@ def join_runs(parts: Sequence[Int64]) -> Int64:
 def doubt_numbers(*tables: ByRow) -> Iterator[Doubt]:
     """Doubt row numbers that begin after 0, or are mostly missing, in all tables together."""
     runs = join_runs([table.runs for table in tables])
-    first, n_rows, n_present = int(runs[0, 0]), int(runs[-1, 1]), int(np.diff(runs).sum())
+    first = int(runs[0, 0])
+    n_rows = int(runs[-1, 1])
+    n_present = int(np.diff(runs).sum())
     have = f"{listed((table.table for table in tables), 'and')}: {'has' if len(tables) == 1 else 'have'}"
     are_ids = f"(hint: rename {tables[0].columns.key!r} to query_id if its numbers are ids)"
     if first > 0:
@@ -337,7 +358,8 @@ def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
     The lines of a row may continue in the next shard, but a row 0 in two shards is the first row of each.
     """
     seen = np.empty((0, 2), dtype=np.int64)
-    last, n_lines = -1, 0
+    last = -1
+    n_lines = 0
     is_sorted = True
     for table in tables:
         shard = [seen]

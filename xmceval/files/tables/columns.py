@@ -99,14 +99,19 @@ def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, l
 def are_known(names: Iterable[str]) -> bool:
     """Return whether columns are those of a long table: a key, and labels or documents."""
     roles = find_roles(names)
-    keys, labels = len(roles["row"] + roles["query"]), len(roles["document"] + roles["label"])
+    keys = len(roles["row"] + roles["query"])
+    labels = len(roles["document"] + roles["label"])
     return bool(keys and labels)
 
 
 def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, are_scores: bool) -> Columns:
     """Find the columns of a table by name; `lists` are the columns of lists."""
     columns, roles = find_pairs(table.name, names, lists, are_scores=are_scores)
-    label, are_lists, noun = columns.label, columns.are_lists, "scores" if are_scores else "grades"
+    label = columns.label
+    are_lists = columns.are_lists
+    noun = "grades"
+    if are_scores:
+        noun = "scores"
     if are_scores:
         values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
     else:  # next to documents, ``label`` is a grade, as in tools of search engines
@@ -126,7 +131,8 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    is_rank, rank = value in roles["rank"], None
+    is_rank = value in roles["rank"]
+    rank = None
     if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
         rank = roles["rank"][0]
     known = {name for of_role in roles.values() for name in of_role}
@@ -147,7 +153,9 @@ def find_pairs(
     keys = naming_columns([name for name in names if name in {*roles["row"], *roles["query"]}])
     if not labels and lists:
         shown = listed(map(repr, sorted(lists)), "and")
-        which = shown if len(lists) == 1 else "the one of labels"
+        which = "the one of labels"
+        if len(lists) == 1:
+            which = shown
         raise DataError(
             f"{place}: has lists in {shown}; expected them in a column named labels or documents "
             f"(hint: rename {which} to 'labels')"
@@ -160,8 +168,11 @@ def find_pairs(
 
 def explain_names(*, are_scores: bool) -> str:
     """Describe the expected columns and their accepted names, for a message."""
-    score, grade = _some("score", "number", "rank"), _some("grade", "number")
-    value = f"one of scores ({score})" if are_scores else f"in graded truth one of grades ({grade})"
+    score = _some("score", "number", "rank")
+    grade = _some("grade", "number")
+    value = f"in graded truth one of grades ({grade})"
+    if are_scores:
+        value = f"one of scores ({score})"
     return f"{explain_keys()}, one of documents or labels ({_some('document', 'label')}), and {value}"
 
 
@@ -199,7 +210,9 @@ def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> st
         if len(values) < 2 or values[0] == values[1]:
             continue
         if name in by_name or len(set(names)) <= MOST_SYSTEMS:
-            what = "of two systems:" if name in by_name else f"that differ in {name!r}:"
+            what = f"that differ in {name!r}:"
+            if name in by_name:
+                what = "of two systems:"
             return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
     return ""
 

@@ -39,7 +39,9 @@ def find_table(value: Any, name: str) -> Table | None:
     if hasattr(value, "to_frame") and (roles["row"] or roles["query"]):  # a Series indexed by these
         value = value.to_frame("value" if value.name is None else value.name)
     if is_frame(value):
-        return None if _is_wide(value, name) else memory_table(_exportable(value, name), name, _indexed(value, name))
+        if _is_wide(value, name):
+            return None
+        return memory_table(_exportable(value, name), name, _indexed(value, name))
     if any(hasattr(value, attribute) for attribute in (*_STREAMS, "iloc")):  # a Series of pandas before 3
         return memory_table(value, name, _indexed(value, name))
     for attribute, other, hint in _HINTS:
@@ -95,7 +97,8 @@ def _is_wide(frame: Any, name: str) -> bool:
     """Return whether a data frame has a column per label: not with the names of a long table, or with lists."""
     columns = [str(column) for column in frame.columns]
     roles = find_roles([*_index_names(frame), *columns], columns)
-    keys, labels = roles["row"] + roles["query"], roles["document"] + roles["label"]
+    keys = roles["row"] + roles["query"]
+    labels = roles["document"] + roles["label"]
     if (keys and labels) or any(map(partial(_has_lists, frame), range(len(columns)), frame.dtypes)):
         return False
     if any(str(kind).startswith("Sparse[") for kind in frame.dtypes):

@@ -105,7 +105,9 @@ def join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Table
     numbers = read_numbers(tables, key)
     if truth is not None:
         _check_numbering(place, truth, are_over_all=numbers.are_over_all)
-    return replace(join_lines(place, tables), row_numbers=numbers) if numbers.are_over_all else None
+    if numbers.are_over_all:
+        return replace(join_lines(place, tables), row_numbers=numbers)
+    return None
 
 
 def _check_numbering(name: str, truth: Opened, *, are_over_all: bool) -> None:
@@ -125,7 +127,9 @@ def _find_part(part: Any, name: str) -> Table | None:
     """Return a shard as a table, which can be read repeatedly; None for other shards."""
     if isinstance(part, (str, Path)):
         path = to_path(part)
-        return None if is_pair(path) else table_at(path)
+        if is_pair(path):
+            return None
+        return table_at(path)
     return find_table(part.read_all() if hasattr(part, "read_all") else part, name)
 
 
@@ -147,7 +151,8 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
     from pyarrow import compute
 
     if not columns.are_lists:
-        lines.place, lines.systems = table.place, partial(describe_systems, table, columns)
+        lines.place = table.place
+        lines.systems = partial(describe_systems, table, columns)
     n_entries = 0
     for batch in table.batches(columns.names):
         by_name = {column.name: column for column in batch}
@@ -246,7 +251,8 @@ def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Seque
     Such numbers may fall or rise with the ranks: a distance rises. Ties are no evidence, and neither are
     numbers with only two values, such as whether a line is a hit.
     """
-    value, key = columns.value, columns.key
+    value = columns.value
+    key = columns.key
     if value is None or key is None or columns.are_lists or len(roles["rank"]) != 1:
         return
     if not columns.is_rank and value not in roles["number"]:

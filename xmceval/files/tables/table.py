@@ -74,7 +74,8 @@ class Column(NamedTuple):
         """Return the column without extension types, dictionaries, runs or views; refuse nulls."""
         import pyarrow
 
-        kind, array = pyarrow.types, self.array
+        kind = pyarrow.types
+        array = self.array
         try:
             if isinstance(array, pyarrow.ExtensionArray):
                 if array.type.extension_name.startswith("pandas."):  # periods and intervals
@@ -120,7 +121,9 @@ class Column(NamedTuple):
         lengths = np.diff(ends)
         if lengths.size and not 0 < lengths.min() <= lengths.max() <= LONGEST_NAME:
             line = int(np.argmax((lengths == 0) | (lengths > LONGEST_NAME)))
-            problem = f"is longer than {LONGEST_NAME:,} bytes" if lengths[line] else "is empty"
+            problem = "is empty"
+            if lengths[line]:
+                problem = f"is longer than {LONGEST_NAME:,} bytes"
             raise column.refuse(line, f"the name in {column.name!r} {problem}")
         return Text(text, ends[:-1] - first, ends[1:] - first)
 
@@ -142,17 +145,22 @@ class Column(NamedTuple):
             if wrong.any():
                 line = int(np.argmax(wrong))
                 word = repr(numbers.tolist()[line])
-                way = " (hint: leave padding out)" if word in {"-1", "-100"} else ""
+                way = ""
+                if word in {"-1", "-100"}:
+                    way = " (hint: leave padding out)"
                 problem = f"has the {column.name} {word}; expected a 0-based whole number below 2^53{way}"
                 raise column.refuse(line, problem)
-        return numbers if numbers.dtype in {np.dtype(np.int32), np.dtype(np.int64)} else numbers.astype(np.int64)
+        if numbers.dtype in {np.dtype(np.int32), np.dtype(np.int64)}:
+            return numbers
+        return numbers.astype(np.int64)
 
     def to_numbers(self) -> AnyArray:
         """Return the grades or scores in a column as float32 or float64."""
         import pyarrow
 
         column = self.checked()
-        kind, array = pyarrow.types, column.array
+        kind = pyarrow.types
+        array = column.array
         if column.is_text:
             array = column._parse(pyarrow.float64(), "a number")
         elif kind.is_boolean(array.type):
@@ -165,7 +173,9 @@ class Column(NamedTuple):
         elif not kind.is_floating(array.type):
             raise column.refuse_type("numbers")
         numbers = to_numpy(array)
-        return numbers if numbers.dtype.itemsize >= 4 else numbers.astype(np.float64)
+        if numbers.dtype.itemsize >= 4:
+            return numbers
+        return numbers.astype(np.float64)
 
     def flatten(self) -> tuple[Column, Int64]:
         """Return the concatenated items of a column of lists, and the length of each list, int64 [n_lines]."""
@@ -220,7 +230,9 @@ def to_numpy(array: Any) -> AnyArray:
 def to_float(word: str) -> float | None:
     """Parse a word as a number; return None if it is none."""
     try:
-        return float(word) if word.isascii() and "_" not in word else None
+        if word.isascii() and "_" not in word:
+            return float(word)
+        return None
     except ValueError:
         return None
 
@@ -333,7 +345,9 @@ def _in_words(name: str, form: Format) -> Iterator[None]:
         elif isinstance(error, pyarrow.ArrowNotImplementedError):
             problem = f"has features of {form.title} that this version of pyarrow does not read; or is it damaged?"
         else:
-            why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+            why = ""
+            if isinstance(error, OSError) and error.strerror:
+                why = f" ({error.strerror})"
             problem = f"cannot be read as {form.title}; is it damaged or truncated?{why}"
         raise DataError(f"{name}: {problem}") from error
 
@@ -349,7 +363,8 @@ def import_pyarrow(what: str) -> Any:
 
 def file_table(path: Path, name: str) -> Table:
     """Return the table in a Parquet or Arrow file: IPC (Feather) or a stream."""
-    form, is_parquet = FORMATS[name], name == "parquet"
+    form = FORMATS[name]
+    is_parquet = name == "parquet"
     import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
     with _in_words(str(path), form):
         file = _open_file(path, is_parquet=is_parquet)
@@ -417,7 +432,8 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
 
     `checked` are the columns whose metadata were found sound, and receives more.
     """
-    file, most = _open_file(path, is_parquet=True), BATCH_ROWS
+    file = _open_file(path, is_parquet=True)
+    most = BATCH_ROWS
     _check_chunks(file, checked, names)
     paths = (file.schema.column(number).path for number in range(len(file.schema)))
     numbers = [number for number, place in enumerate(paths) if place.split(".")[0] in names]
@@ -436,7 +452,9 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
 
 def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
     file = _open_file(path, is_parquet=False)
-    batches = (file.get_batch(i) for i in range(file.num_record_batches)) if hasattr(file, "get_batch") else file
+    batches = file
+    if hasattr(file, "get_batch"):
+        batches = (file.get_batch(i) for i in range(file.num_record_batches))
     for batch in batches:
         yield from _in_parts(_validated(batch.select(names)))
 
@@ -513,17 +531,21 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
             is_single = isinstance(value, pyarrow.Array) or is_series  # a Series in pandas 2
             array = pyarrow.array(value) if is_single else pyarrow.chunked_array(value)
             if not has_lists(array.type):
-                to_list = "to_list" if hasattr(value, "to_list") else "to_pylist"
+                to_list = "to_pylist"
+                if hasattr(value, "to_list"):
+                    to_list = "to_list"
                 raise DataError(
                     f"{name}: is {describe_type(value)} of {array.type}; expected lists of labels (hint: of one "
                     f"label id per row pass [{{label}} for label in {name}.{to_list}()])"
                 ) from None
             reader = pyarrow.table({"labels": array}).to_reader()
-        first, is_read = next(iter(reader), None), False
+        first = next(iter(reader), None)
+        is_read = False
 
     def read(names: list[str]) -> Iterator[Any]:
         nonlocal is_read
-        again, is_read = is_read, True  # a stream can be read only once
+        again = is_read  # a stream can be read only once
+        is_read = True
         batches = chain([] if first is None else [first], reader)
         for batch in pyarrow.RecordBatchReader.from_stream(value) if again else batches:
             yield from _in_parts(_validated(batch.select(names)))
@@ -537,7 +559,8 @@ def join_lines(name: str, tables: Sequence[Table]) -> Table:
     first, *others = tables
     for other in others:
         if {*other.names} != {*first.names}:
-            columns, found = ", ".join(first.names), ", ".join(other.names)
+            columns = ", ".join(first.names)
+            found = ", ".join(other.names)
             raise DataError(f"{first} has the columns {columns}, {other} has {found}; expected the same in all shards")
         for column in first.names:
             if first.is_list(column) != other.is_list(column):

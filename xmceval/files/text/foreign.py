@@ -13,11 +13,13 @@ from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, expected_score
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
 
-GRADES, LEAST_GRADED = frozenset({b"0", b"1", b"2", b"3", b"4"}), 20  # usual grades, and lines that have them
+GRADES = frozenset({b"0", b"1", b"2", b"3", b"4"})  # usual grades, and lines that have them
+LEAST_GRADED = 20
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
-_FEATURE, _GRADED = re.compile(rb"\d+:"), re.compile(rb"\d+:|qid:")
+_FEATURE = re.compile(rb"\d+:")
+_GRADED = re.compile(rb"\d+:|qid:")
 
 # A label and a score between tabs, and a score with a percent sign or decimal comma.
 _SCORED = re.compile(rb"(?:\A|\t)[ \t]*\d+[ \t]+[-+]?\d[\d.,eE+-]*%?[ ]*(?=\t|\Z)")
@@ -109,7 +111,8 @@ def _refuse_cells(head: Head) -> None:
         return
     from xmceval.files.tables.table import split_fields
 
-    names, fields = split_fields(header, b","), split_fields(rows[0], b",")
+    names = split_fields(header, b",")
+    fields = split_fields(rows[0], b",")
     lists = [name for name, field in zip(names, fields, strict=False) if _CELL.fullmatch(field.encode())]
     if not lists:
         return

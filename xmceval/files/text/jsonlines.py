@@ -42,14 +42,18 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
     if isinstance(row, list):
         for item in row:
             if not isinstance(item, dict) or "label" not in item or (are_scores and "score" not in item):
-                example = '{"label": 12, "score": 0.9}' if are_scores else '{"label": 12}'
+                example = '{"label": 12}'
+                if are_scores:
+                    example = '{"label": 12, "score": 0.9}'
                 shown = ascii(item)[:60]
                 raise ValueError(f"expected objects such as {example} in the list, found {shown} (hint: {LAYOUT})")
             yield _to_label(item["label"], names), _to_number(item.get("score", 1.0), "score")
         return
     labels = row.get("data" if are_scores else "target_ind")
     if not isinstance(labels, list):
-        expected = 'a list "data" of [name, score]' if are_scores else 'a list "target_ind"'
+        expected = 'a list "target_ind"'
+        if are_scores:
+            expected = 'a list "data" of [name, score]'
         raise ValueError(f"expected an object with {expected}, {_describe(row)} (hint: {LAYOUT})")
     if are_scores:
         for pair in labels:
@@ -70,7 +74,9 @@ def keys_beside(line: bytes) -> list[str]:
         row = _load_row(line)
     except ValueError:  # which the reader refuses
         return []
-    return [key for key, value in row.items() if type(value) in {str, int}] if isinstance(row, dict) else []
+    if isinstance(row, dict):
+        return [key for key, value in row.items() if type(value) in {str, int}]
+    return []
 
 
 def read_key(path: Path, key: str) -> Axis:
@@ -129,7 +135,9 @@ def _to_label(label: Any, names: Names | None) -> int:
 def _to_number(value: Any, field: str) -> float:
     """Convert a value in JSON to a number; `field` is named in messages."""
     if type(value) not in {int, float}:
-        hint = explain_decimal(value.encode(errors="replace")) if isinstance(value, str) else ""
+        hint = ""
+        if isinstance(value, str):
+            hint = explain_decimal(value.encode(errors="replace"))
         raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}{hint}')
     try:
         return float(value)

@@ -130,8 +130,12 @@ def _expected(code: int, *, has_tabs: bool) -> str:
     """Describe what a kernel expected, given its error code."""
     from xmceval.kernels.text import lines as kernel
 
-    pair = "expected tab-separated 'label score'" if has_tabs else "expected idx:value"
-    number = f"{pair}, with a number as score" if has_tabs else "expected a number after the colon"
+    pair = "expected idx:value"
+    if has_tabs:
+        pair = "expected tab-separated 'label score'"
+    number = "expected a number after the colon"
+    if has_tabs:
+        number = f"{pair}, with a number as score"
     return {
         kernel.NO_COLON: pair,
         kernel.BAD_ID: f"{pair}, with a label id" if has_tabs else "expected a label id before the colon",
@@ -184,11 +188,13 @@ class TextRows(StoredRows):
 
         token = bytes(self.chunk.buffer[offset:end])
         if code == UNKNOWN_NAME:
-            hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
+            hint = ""
+            if token.isdigit():
+                hint = f" (hint: leave {argument('labels')} out if these are label ids)"
             name = token[:40].decode(errors="backslashreplace")
             return self.row_fault(row, unknown_name(name, self.names) + hint)
-        score = token.rpartition(b":")[2]
-        if explain_decimal(score):
+        _, colon, score = token.rpartition(b":")
+        if colon and explain_decimal(score):
             return self.row_fault(row, expected_score(score))
         return self.row_fault(row, f"{_expected(code, has_tabs=self.grammar.has_tabs)}, found {quote(token)}")
 
@@ -222,7 +228,9 @@ class TextRows(StoredRows):
 
     def _find_filled(self) -> Iterator[re.Match[bytes]]:
         """Find the beginnings of lines that are neither blank nor comments."""
-        pattern = _ROW_WITHOUT_COMMENT if self.grammar.has_comments else _ROW
+        pattern = _ROW
+        if self.grammar.has_comments:
+            pattern = _ROW_WITHOUT_COMMENT
         return pattern.finditer(bytes(self.chunk.buffer[self.start : self.stop]))
 
     def _offset_of(self, row: int) -> int:
@@ -247,9 +255,12 @@ def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | N
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import parse_pairs
 
-    array = region.chunk.text if text is None else text
+    array = region.chunk.text
+    if text is not None:
+        array = text
     most = (region.stop - region.start) // 4 + 8
-    rows, status = scratch.rows(region.n_rows, most), scratch.array("status", kernel.STATUS_SIZE, np.int64)
+    rows = scratch.rows(region.n_rows, most)
+    status = scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
     parse_pairs(array, region.start, region.stop, *rows, hard, status)
     numbers = _check_status(region, status)
@@ -284,7 +295,8 @@ def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
     """Parse ``label,label feature:value``, without the features."""
     from xmceval.kernels.text.labels import parse_label_lists
 
-    rows, status = _room_for_labels(region, scratch), scratch.array("status", 8, np.int64)
+    rows = _room_for_labels(region, scratch)
+    status = scratch.array("status", 8, np.int64)
     parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
     _check_status(region, status)
     return _with_values_of_one(region, rows)
@@ -294,10 +306,13 @@ def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
     """Parse lists of label ids."""
     from xmceval.kernels.text.lists import parse_ids
 
-    rows, status = _room_for_labels(region, scratch), scratch.array("status", 8, np.int64)
+    rows = _room_for_labels(region, scratch)
+    status = scratch.array("status", 8, np.int64)
     parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
     _check_status(region, status)
-    return rows if region.are_scores else _with_values_of_one(region, rows)
+    if region.are_scores:
+        return rows
+    return _with_values_of_one(region, rows)
 
 
 def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks", prefix: bytes = b"") -> Rows:
@@ -316,7 +331,9 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
     if unknown >= 0:
         row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
         raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))
-    return rows if region.are_scores else _with_values_of_one(region, rows)
+    if region.are_scores:
+        return rows
+    return _with_values_of_one(region, rows)
 
 
 def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = False) -> Rows:
@@ -334,7 +351,9 @@ def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = Fal
 
 def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
     """Yield the labels and scores of a line of predictions; in lists, scores fall to 1 for the last label."""
-    words = line.split() if line.strip() != NO_PREDICTION else []
+    words = []
+    if line.strip() != NO_PREDICTION:
+        words = line.split()
     for i in range(0, len(words), 1 if are_lists else 2):
         word = words[i]
         if not word.startswith(FASTTEXT_PREFIX):
@@ -371,13 +390,15 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
     def read(line: bytes) -> Iterator[tuple[int, float]]:
         return read_row(line, region.names, are_scores=region.are_scores)
 
-    buffer, at = region.chunk.buffer, region.start
+    buffer = region.chunk.buffer
+    at = region.start
     try:
         if not buffer.isascii():  # takes no memory, unlike decoding
             str(memoryview(buffer)[at : region.stop], "utf-8")
     except UnicodeDecodeError:
         return _parse_by_line(region, scratch, read)
-    rows, status = _room_for_labels(region, scratch), np.zeros(2, dtype=np.int64)
+    rows = _room_for_labels(region, scratch)
+    status = np.zeros(2, dtype=np.int64)
     room = 0 if region.names is None else rows.indices.size
     places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
     rows.indptr[0] = n_named = 0
@@ -427,7 +448,9 @@ def _read_line(
 
 def _parse_by_line(region: TextRows, scratch: Scratch, read: Callable[[bytes], Iterator[tuple[int, float]]]) -> Rows:
     """Parse line by line in Python."""
-    labels, values, ends = list[int](), list[float](), [0]
+    labels = list[int]()
+    values = list[float]()
+    ends = [0]
     text = bytes(region.chunk.buffer[region.start : region.stop])
     for row, line in enumerate(text.split(b"\n")[:-1]):
         for label, value in _read_line(region, row, line, read):

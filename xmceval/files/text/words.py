@@ -75,7 +75,8 @@ class Words:
 
     def in_order(self) -> Int64:
         """Return the numbers of the words in bytewise order."""
-        begins, lengths = self.ends[:-1], np.diff(self.ends)
+        begins = self.ends[:-1]
+        lengths = np.diff(self.ends)
         order = np.argsort(lengths, kind="stable")
         ascending = lengths[order]
         # What follows the first bytes of long words is sorted at once: one long word would cost a pass per eight bytes.
@@ -96,7 +97,8 @@ class Words:
         """Grow the arrays for `n_more` words of `n_bytes` bytes in total."""
         from xmceval.kernels.text.words import fill_slots
 
-        n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
+        n_words = self._n_words + n_more
+        n_bytes = int(self._ends[self._n_words]) + n_bytes + PADDING
         if n_words >= self._ends.size:
             self._ends = np.pad(self._ends, (0, n_words + n_words // 2 - self._ends.size))
         if n_bytes > self.blob.size:

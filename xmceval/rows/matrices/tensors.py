@@ -82,6 +82,8 @@ def as_values(values: Any, name: str) -> Any:
         hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
         if taken.shape[2:] == (2,):
             hint = f" (hint: of a label and its score in each pass ({name}[..., 0].astype(int), {name}[..., 1]))"
+            if np.allclose(np.asarray(taken[:1], dtype=np.float64).sum(axis=2), 1):  # as predict_proba of a forest
+                hint = f" (hint: of the probabilities of two classes of each label pass {name}[:, :, 1].T)"
         if taken.dtype.names is not None:
             hint = f" (hint: pass pandas.DataFrame({name}))"
         got = f"shape {taken.shape}" if taken.shape else describe_type(values)

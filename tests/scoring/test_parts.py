@@ -20,7 +20,7 @@ from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import find_decided
 from xmceval.scoring.held_rows import digest_rows
 from xmceval.scoring.tasks import label_counts
-from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters
+from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters, LabelRows
 from xmceval.scoring.tasks.labelwise import Labelwise
 
 SOME = "P,nDCG,microR,LRAP,macroF1,coverage,f1_score"
@@ -201,7 +201,7 @@ def of_labels(*labels):
 def add(counters, *labels):
     """Count a row in which some labels are true and decided on."""
     rows = of_labels(*labels)
-    counters.add_decisions(rows, find_decided(rows, rows, 0.5, Scratch()), NO_WEIGHTS)
+    counters.add(LabelRows(rows, NO_WEIGHTS, decided=find_decided(rows, rows, 0.5, Scratch())))
     return counters
 
 
@@ -220,7 +220,8 @@ def test_counters_widen_at_the_row_that_32_bits_cannot_count():
         table = add(counters, 0, 2).table()
         assert (table.counts.tolist(), table.rows) == ([[n_rows] * 3, [0] * 3, [n_rows] * 3], n_rows)
     counters = full(MOST_ROWS)
-    counters.add_ranked(of_labels(0, 2), np.array([[2, 1]]), np.array([2]), np.array([2]), NO_WEIGHTS)
+    ranking = {"ranked": np.array([[2, 1]]), "n_ranked": np.array([2]), "cutoffs": np.array([2])}
+    counters.add(LabelRows(of_labels(0, 2), NO_WEIGHTS, **ranking))
     assert counters.table().counts.tolist() == [[1 << 31, MOST_ROWS, MOST_ROWS], [0, 1, 0], [1 << 31] * 3]
 
 
@@ -293,7 +294,8 @@ def counted(truth, scores, weights=None):
     for row, n in enumerate(n_ranked):
         ranked[row, :n] = scores.indices[scores.indptr[row] :][:n]
     true = Rows(truth.indptr.astype(np.int64), truth.indices.astype(np.int64), truth.data.astype(float))
-    counters.add_ranked(true, ranked, n_ranked, np.array([1, 3]), NO_WEIGHTS if weights is None else weights)
+    ranking = {"ranked": ranked, "n_ranked": n_ranked, "cutoffs": np.array([1, 3])}
+    counters.add(LabelRows(true, NO_WEIGHTS if weights is None else weights, **ranking))
     return counters
 
 

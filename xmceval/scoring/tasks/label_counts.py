@@ -7,10 +7,10 @@ long array that is mostly zeros is also read, merged and saved by ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,10 @@ from xmceval.kernels.metrics.labelwise import (
     count_ranked_wide,
 )
 from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
-from xmceval.labels.propensity import Propensities
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
-from xmceval.scoring.batch import Decided, Pairs
+from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 
 Counts = NDArray[np.signedinteger[Any]]
@@ -46,7 +46,6 @@ WEIGHT_BITS = 40
 MOST_WEIGHT = 1 << 22
 
 NO_IDS = np.empty(0, dtype=np.int64)
-NO_ROWS = Rows(np.zeros(1, dtype=np.int64), NO_IDS, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,37 @@ class CountTable:
         for start in range(0, len(self.counts), n):
             counts = self.counts[start : start + n]
             yield self.ids[start : start + n] if self.ids.size else np.arange(start, start + len(counts)), counts
+
+
+class LabelRows(NamedTuple):
+    """The rows of a batch as counters take them: their truth, and either their rankings or their decisions."""
+
+    truth: Rows
+    weights: Float64  # float64 array [n_rows], or empty
+    drop_empty: bool = False
+    left_out: Pairs = NO_PAIRS  # labels that a filter leaves out of rows
+    ranked: Int64 = NO_IDS  # int64 array [n_rows, depth]; the labels by rank
+    n_ranked: Int64 = NO_IDS  # int64 array [n_rows]; the number of ranks
+    cutoffs: Int64 = NO_IDS
+    decided: Decided | None = None
+    propensities: Propensities = NO_PROPENSITIES  # which order the labels of ideal rankings
+
+    def list_others(self) -> list[Int64]:
+        """Return the labels besides those of the truth."""
+        if self.decided is not None:
+            n_decided = int(self.decided.counts[:, DECISIONS].sum())
+            return [self.decided.labels[:n_decided] >> 1, self.left_out[1]]
+        return [self.ranked[self._is_within_cutoffs()], self.left_out[1]]
+
+    def find_largest(self) -> int:
+        """Return the largest label besides those of the truth, or -1."""
+        largest = int(self.left_out[1].max(initial=-1))
+        if self.decided is not None:
+            return max(largest, self.decided.largest)
+        return max(largest, int(self.ranked.max(initial=-1, where=self._is_within_cutoffs())))
+
+    def _is_within_cutoffs(self) -> Any:
+        return np.arange(self.ranked.shape[1]) < np.minimum(self.n_ranked, self.cutoffs[-1])[:, None]
 
 
 class LabelCounters(Part):
@@ -129,8 +159,10 @@ class LabelCounters(Part):
 
     def adopt(self, spare: Any) -> LabelCounters:
         """Add the recorded rows; after an error none have been added."""
-        for add in spare.additions:
-            add(self)
+        for rows in spare.added:
+            self.add(rows)
+        for counters in spare.absorbed:
+            self.absorb(counters)
         return self
 
     def absorb(self, other: LabelCounters) -> None:
@@ -183,85 +215,67 @@ class LabelCounters(Part):
             self._go_dense(len(table.counts))
             self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype, copy=False)
 
-    def add_ranked(
-        self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,
-        drop_empty: bool = False, propensities: Propensities | None = None,
-    ) -> None:  # fmt: skip
-        """Count rows and their rankings, best first, down to each cutoff; `weights` is empty or per row."""
-        used = truth.indices[: truth.indptr[-1]]
-        valid = np.arange(ranked.shape[1]) < np.minimum(n_ranked, cutoffs[-1])[:, None]
-        codes = propensities.codes_of(used) if self._in_ideal and propensities is not None else None
-
-        def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
-            true = place(truth.indices)
-            kernel = count_ranked if counters.dtype == np.int32 else count_ranked_wide
-            kernel(truth.indptr, true, place(ranked), n_ranked, read_only(cutoffs), units, drop_empty, counters)
-            if codes is not None:
-                self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
-
-        largest = int(ranked.max(initial=-1, where=valid))
-        self._add(truth, largest, weights, drop_empty, count, lambda: ranked.ravel()[valid.ravel()])
-
-    def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
-        """Count rows and their decisions; `weights` is empty or float64 [n_rows]."""
-
-        def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
-            kernel = count_decisions if counters.dtype == np.int32 else count_decisions_wide
-            labels = decided.labels
-            if counters is not self._dense:
-                labels = 2 * place(labels >> 1) + (labels & 1)
-            kernel(truth.indptr, place(truth.indices), decided.counts, labels, units, drop_empty, counters)
-
-        n_decided = int(decided.counts[:, DECISIONS].sum())
-        self._add(truth, decided.largest, weights, drop_empty, count, lambda: decided.labels[:n_decided] >> 1)
-
-    def leave_out(self, pairs: Pairs, weights: Float64) -> None:
-        """Count the rows that leave labels out; `weights` is empty or float64 [n_rows]."""
-        rows, labels = pairs
-
-        def count(counters: Counts, units: Int64, place: Callable[[Int64], Int64]) -> None:
-            np.add.at(counters[:, -1], place(labels), units[rows] if units.size else 1)
-
-        if labels.size:
-            self._add(NO_ROWS, int(labels.max()), weights, False, count, lambda: labels)
-
-    def _add(
-        self, truth: Rows, largest: int, weights: Float64, drop_empty: bool,
-        count: Callable[[Counts, Int64, Callable[[Int64], Int64]], None], find_others: Callable[[], Int64],
-    ) -> None:  # fmt: skip
-        """Count rows in the array or by ids, given their truth and the `largest` other label.
-
-        `count` adds to counters, given weights in their units and the position of each label; `find_others`
-        returns the labels besides those of the truth.
-        """
-        used = truth.indices[: truth.indptr[-1]]
+    def add(self, rows: LabelRows) -> None:
+        """Count rows of a batch, in the array or by ids."""
+        truth = rows.truth
+        true = truth.indices[: truth.indptr[-1]]
         units = NO_IDS
         if self._bits:
-            units = np.rint(np.ldexp(weights, self._bits)).astype(np.int64)
-        kept = np.flatnonzero((np.diff(truth.indptr) > 0) | (not drop_empty))
+            units = np.rint(np.ldexp(rows.weights, self._bits)).astype(np.int64)
+        is_kept = (np.diff(truth.indptr) > 0) | (not rows.drop_empty)
+        largest = max(int(true.max(initial=-1)), rows.find_largest())
         with self._lock:
-            rows = self._rows + (int(units[kept].sum()) if self._bits else kept.size)
-            check_weight(rows, self._bits)
-            self._rows = rows
-            self._n_labels = max(self._n_labels, largest + 1, int(used.max(initial=-1)) + 1)
+            n_rows = self._rows + int(units[is_kept].sum() if self._bits else np.count_nonzero(is_kept))
+            check_weight(n_rows, self._bits)
+            self._rows = n_rows
+            self._n_labels = max(self._n_labels, largest + 1)
             if self._n_labels <= DENSE_IDS:
                 room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
                 self._go_dense(min(room, DENSE_IDS) if self._n_labels > len(self._dense) else 0)
-                count(self._dense, units, lambda labels: labels)
+                self._count(rows, units, self._dense, None)
                 return
-            ids = np.unique(np.concatenate([used, find_others()]))
+            ids = np.unique(np.concatenate([true, *rows.list_others()]))
             counts = np.zeros((ids.size, self._slots), dtype=np.int64)
-            count(counts, units, lambda labels: np.searchsorted(ids, labels))
+            self._count(rows, units, counts, ids)
             has_any = counts.any(axis=1)
             self._go_by_id()
             self._by_id.add(ids[has_any], counts[has_any])
 
-    def _count_ideal(self, indptr: Int64, true: Int64, codes: Int64, cutoffs: Int64, counters: Counts) -> None:
+    def _count(self, rows: LabelRows, units: Int64, counters: Counts, ids: Int64 | None) -> None:
+        """Add rows to counters by label, or by position in `ids`; `units` are their weights."""
+
+        def place(labels: Int64) -> Int64:
+            return labels if ids is None else np.searchsorted(ids, labels)
+
+        are_narrow = counters.dtype == np.int32
+        indptr = rows.truth.indptr
+        true = place(rows.truth.indices)
+        if rows.decided is not None:
+            labels = rows.decided.labels
+            if ids is not None:
+                labels = 2 * place(labels >> 1) + (labels & 1)
+            count = count_decisions if are_narrow else count_decisions_wide
+            count(indptr, true, rows.decided.counts, labels, units, rows.drop_empty, counters)
+        else:
+            ranked = place(rows.ranked)
+            cutoffs = read_only(rows.cutoffs)
+            count = count_ranked if are_narrow else count_ranked_wide
+            count(indptr, true, ranked, rows.n_ranked, cutoffs, units, rows.drop_empty, counters)
+            if self._in_ideal:
+                self._count_ideal(rows, true, counters)
+        of_row, left_out = rows.left_out
+        if left_out.size:
+            np.add.at(counters[:, -1], place(left_out), units[of_row] if units.size else 1)
+
+    def _count_ideal(self, rows: LabelRows, true: Int64, counters: Counts) -> None:
         """Count the labels of ideal rankings, sorted by descending inverse propensity, then by label."""
-        rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        order = np.lexsort((true, codes, rows))
-        spans = np.searchsorted(cutoffs, np.arange(true.size) - indptr[rows], side="right")
-        kept = spans < cutoffs.size
+        indptr = rows.truth.indptr
+        codes = rows.propensities.codes_of(rows.truth.indices[: indptr[-1]])
+        true = true[: codes.size]
+        of_row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        order = np.lexsort((true, codes, of_row))
+        spans = np.searchsorted(rows.cutoffs, np.arange(true.size) - indptr[of_row], side="right")
+        kept = spans < rows.cutoffs.size
         np.add.at(counters, (true[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]), 1)
 
     def _go_dense(self, n_labels: int) -> None:
@@ -294,20 +308,13 @@ class NotedRows:
     """Rows of a batch that counters add once the batch has been validated; arrays are valid until then."""
 
     def __init__(self) -> None:
-        self.additions: list[Callable[[LabelCounters], None]] = []
+        self.added: list[LabelRows] = []
+        self.absorbed: list[LabelCounters] = []
 
-    def add_ranked(self, *arguments: Any) -> None:
-        """Record rows and their rankings."""
-        self.additions.append(lambda counters: counters.add_ranked(*arguments))
-
-    def add_decisions(self, *arguments: Any) -> None:
-        """Record rows and their decisions."""
-        self.additions.append(lambda counters: counters.add_decisions(*arguments))
-
-    def leave_out(self, *arguments: Any) -> None:
-        """Record the labels that rows leave out."""
-        self.additions.append(lambda counters: counters.leave_out(*arguments))
+    def add(self, rows: LabelRows) -> None:
+        """Record rows."""
+        self.added.append(rows)
 
     def absorb(self, other: LabelCounters) -> None:
         """Record the counts of several blocks."""
-        self.additions.append(lambda counters: counters.absorb(other))
+        self.absorbed.append(other)

@@ -22,7 +22,7 @@ from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters
+from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters, LabelRows
 from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
 
 Bools = NDArray[np.bool_]
@@ -169,28 +169,30 @@ class _Macro(_Common):
 
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; labels without counts are added by `finish`."""
-        inside: Bools | None = None
-        if not self.is_weighted and self.over != "all":
-            if self.over == "truth":
-                inside = cells.is_true
-            elif self.over == "seen":
-                inside = cells.is_seen(self.span)
-            elif self.over == "train":
-                inside = self.setup.propensities.codes_of(cells.labels) > 0
-            else:
-                inside = cells.labels <= self.largest
+        weights = self._weigh(cells)
         if not self.is_weighted:
-            self.n_inside += cells.labels.size if inside is None else int(np.count_nonzero(inside))
+            self.n_inside += cells.labels.size if weights is None else int(np.count_nonzero(weights))
         for number, rate in enumerate(self.rates):
             values, defined = cells.rates(rate, self.span)
-            if self.is_weighted:
-                values = values * cells.true
-                defined = cells.true * defined
-            elif inside is not None:
-                values = values * inside
-                defined = defined & inside
+            if weights is not None:
+                values = values * weights
+                defined = defined * weights
             self.n_defined[number] += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
             self.parts[number] += exact_parts(values)  # 0 if the rate is undefined
+
+    def _weigh(self, cells: LabelCells) -> Any:
+        """Return the weights of labels, or which of them count; None if all count the same."""
+        if self.is_weighted:
+            return cells.true
+        if self.over == "truth":
+            return cells.is_true
+        if self.over == "seen":
+            return cells.is_seen(self.span)
+        if self.over == "train":
+            return self.setup.propensities.codes_of(cells.labels) > 0
+        if self.over == "largest":
+            return cells.labels <= self.largest
+        return None
 
     def finish(self) -> float | None:
         """Add labels without counts, and divide by the number of labels, or by their weights."""
@@ -329,16 +331,19 @@ class Labelwise(Task):
         """Count the labels of a batch."""
         setup = batch.setup
         truth, _ = batch.relevant(self.rel)
+        _, left_out = batch.filtered(self.rel)
+        rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
         if self.cutoffs.size:
             ranking = batch.ranking
-            propensities = setup.propensities
-            part.add_ranked(
-                truth, ranking.labels, ranking.n_ranked, self.cutoffs, batch.weights, setup.drop_empty, propensities
+            rows = rows._replace(
+                ranked=ranking.labels,
+                n_ranked=ranking.n_ranked,
+                cutoffs=self.cutoffs,
+                propensities=setup.propensities,
             )
         else:
-            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
-        _, left_out = batch.filtered(self.rel)
-        part.leave_out(left_out, batch.weights)
+            rows = rows._replace(decided=batch.decided(self.rel))
+        part.add(rows)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""

@@ -20,14 +20,14 @@ from xmceval.files.ranking.dicts import find_records, is_record
 from xmceval.files.ranking.queries import Judgments, QuerySource
 from xmceval.files.shards import check_files, check_pairing, find_shards, is_matrix
 from xmceval.files.sidecars.values import Names, names_beside_ids, read_numbers
-from xmceval.rows.block import Float64, Source
+from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import is_frame, read_wide, rows_of
 from xmceval.rows.matrices.source import (
-    MatrixSource,
     as_scores,
     as_truth,
     count_columns,
     is_sparse,
+    ordered,
 )
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
@@ -40,9 +40,9 @@ from xmceval.rows.names import (
     unnamed_error,
 )
 from xmceval.rows.progress import in_turn
-from xmceval.rows.repairs import RepairedSource, unrepaired
 from xmceval.rows.shards import Shards
-from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
+from xmceval.rows.source import Source, reopened, repaired
+from xmceval.rows.sources import sharded
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH
@@ -134,7 +134,7 @@ def open_truth(
         if name == "train" and opened.by_row is not None:
             from xmceval.files.tables.by_row import doubt_numbers  # not loaded for other files
 
-            opened.source.warnings.extend(doubt_numbers(opened.by_row))
+            opened.source.notes.extend(doubt_numbers(opened.by_row))
             if opened.by_row.labels is not None and (first is None or first.documents is None):
                 raise names_beside_ids(name, "y_true" if first is None else first.name)
         return _join_rows(opened, options)
@@ -231,7 +231,7 @@ def _open_stored(matrix: str | Path | QuerySource | Table, request: Request, *, 
     opened = replace(open_source(matrix, request), name=str(matrix))
     if is_shard and opened.is_held and isinstance(matrix, (str, Path)) and pipe_key(path := to_path(matrix)) is None:
         files = () if isinstance(path, RemotePath) else find_files(path)
-        source = ReopenedSource(opened.source, partial(_open_again, matrix, request), files)
+        source = reopened(opened.source, partial(_open_again, matrix, request), files)
         opened = replace(opened, source=source)
     return opened
 
@@ -271,7 +271,7 @@ def count_scored_labels(systems: Sequence[Any]) -> int | None:
 
 
 def _in_known_order(
-    source: MatrixSource,
+    source: Source,
     rows: Axis,
     labels: Axis,
     known: Axis | None,
@@ -288,7 +288,7 @@ def _in_known_order(
     if moved is not None and known is not None and not labels.is_named:
         raise unnamed_error(known, moved, labels.source)
     opened = Opened(
-        source if order is None else source.ordered(None, order),
+        source if order is None else ordered(source, None, order),
         facts=(source.reading if labels.names is None else source.reading.replace("dense array", "data frame"),),
         name=source.name,
         is_ranked=source.is_ranked,
@@ -309,15 +309,15 @@ def _join_rows(opened: Opened, options: Options, truth: Opened | None = None) ->
         ours, rows = _named_rows(truth, opened)
         order = find_order(ours, rows)
         if order is not None:
-            if not isinstance(source, MatrixSource):
+            if source.stored is None:
                 raise DataError(
                     f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is "
                     "read in its own order (hint: sort the lines of both by it)"
                 )
-            source = source.ordered(order)
+            source = ordered(source, order)
     return replace(
         opened,
-        source=RepairedSource(source) if options.duplicates == "max" else source,
+        source=repaired(source) if options.duplicates == "max" else source,
         rows=rows,
         rows_by="query" if is_by_query else say_how(ours, rows, "position"),
         labels_by="name" if is_by_query else opened.labels_by,
@@ -367,7 +367,7 @@ def _labels_are(opened: Opened) -> str:
 
 def _in_memory(opened: Opened) -> bool:
     """Return whether the rows are those of a matrix, of lists or of a table."""
-    return isinstance(unrepaired(opened.parts[0].source if opened.parts else opened.source), MatrixSource)
+    return opened.source.parts[0].stored is not None
 
 
 def find_width(options: Options, truth: Opened | None, names: Names | None = None) -> Width:
@@ -469,7 +469,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
     name = shards.name if isinstance(shards.parts[0], (str, Path)) else parts[0].name.rpartition("[")[0]
     rows, first = _join_named_rows(parts, name), parts[0]
     shared = [column for column in first.columns if all(column in part.columns for part in parts)]
-    source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
+    source = sharded([part.source for part in parts], shards.name, are_scores=are_scores)
     return Opened(
         source,
         facts=(_describe(parts),),
@@ -538,15 +538,14 @@ def _describe(parts: Sequence[Opened]) -> str:
 
 def are_same(first: Source, second: Source) -> bool:
     """Return whether two sources have the same files, shard by shard."""
-    shards, others = shards_of(first), shards_of(second)
-    return len(shards) == len(others) and all(map(_are_same_file, shards, others))
+    return len(first.parts) == len(second.parts) and all(map(_are_same_file, first.parts, second.parts))
 
 
 def _are_same_file(first: Source, second: Source) -> bool:
     """Return whether two files are the same; remote names lack the query strings that may distinguish them."""
     path, other = to_path(first.name), to_path(second.name)
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
-        return str(path) == str(other) and first.files() == second.files()
+        return str(path) == str(other) and first.files == second.files
     return other.exists() and path.exists() and path.samefile(other)
 
 

@@ -27,7 +27,6 @@ from xmceval.labels.propensity import (
     from_values,
 )
 from xmceval.metrics.table import DECISION_NAMES
-from xmceval.rows.block import Source
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.frames import rows_of
@@ -36,6 +35,7 @@ from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.names import Axis, find_order, first_named, say_how
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.shards import Shards
+from xmceval.rows.source import Source
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup.inputs import (

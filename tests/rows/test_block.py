@@ -1,6 +1,7 @@
 """Blocks: however one is cut, moved, repaired or limited, its rows, places and faults are those of its source."""
 
 import gzip
+import pickle
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,11 +15,10 @@ from support.files import open_scores, write
 from xmceval.errors import Fault
 from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Rows, Scratch, SortedRows
-from xmceval.rows.matrices.source import as_scores
+from xmceval.rows.matrices.source import as_scores, selecting
 from xmceval.rows.matrices.storage import Csr
-from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import BatchSource, ShardedSource
-from xmceval.scoring.executor import RowRange
+from xmceval.rows.source import as_batch, cut, repaired
+from xmceval.rows.sources import sharded
 
 N_ROWS, N_LABELS = 7, 5
 SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)
@@ -51,8 +51,8 @@ SOURCES = {
     "csr": lambda: as_scores(STORED),
     "dense": lambda: as_scores(SCORES),
     "lists": lambda: as_scores([row[:n].tolist() for n, row in enumerate(LISTS)]),
-    "repaired": lambda: RepairedSource(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
-    "shards": lambda: ShardedSource([as_scores(STORED[:2]), text()], "s", are_scores=True),
+    "repaired": lambda: repaired(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
+    "shards": lambda: sharded([as_scores(STORED[:2]), text()], "s", are_scores=True),
 }
 FILES = {"text": ["s.txt"], "compressed": ["s.txt.gz"], "npz": ["s.npz"], "npy": ["s.npy"], "csr": [], "dense": []}
 FILES |= {"pair": ["s-labels.npy", "s-scores.npy"], "repaired": ["s.txt"], "shards": ["s.txt"]}
@@ -71,7 +71,7 @@ def content(blocks):
     ]
 
 
-def cut(block, sizes):
+def taken(block, sizes):
     """Take runs of some sizes from a block, over and over, until nothing is left."""
     while block.n_rows:
         for size in sizes:
@@ -89,7 +89,7 @@ def test_a_block_has_the_same_rows_and_places_however_it_is_cut(kind, sizes):
     assert content(blocks) == whole  # which may be read twice, and later
     assert [row for row, _, _ in whole] == list(range(len(whole)))
     assert len(whole) >= N_ROWS
-    cuts = [each for block in source.blocks() for each in cut(block, sizes)]
+    cuts = [each for block in source.blocks() for each in taken(block, sizes)]
     assert all(each.n_rows <= max(sizes) for each in cuts)
     assert content(cuts) == whole
 
@@ -102,13 +102,23 @@ def test_a_shifted_block_has_the_same_rows_under_other_numbers(kind):
     assert content(moved) == [(row + 15, f"outer, inner, {place}", entries) for row, place, entries in whole]
 
 
-@pytest.mark.parametrize("kind", ["csr", "dense"])
-def test_a_part_of_a_repaired_source_is_repaired(kind):
-    source = RepairedSource(SOURCES[kind]())
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_part_of_a_repaired_source_is_repaired_and_can_be_sent_to_a_task(kind):
+    source = repaired(SOURCES[kind]())
     whole = content(source.blocks())
-    assert content(source.sliced(2, 6).blocks()) == whole[2:6]
-    assert content(source.starting_at(2).blocks()) == whole[2:]
-    assert all(block.repairs for block in source.sliced(2, 6).blocks())
+    for start, stop in ((2, 6), (2, len(whole)), (0, 3)):
+        part = pickle.loads(pickle.dumps(cut(source, start, stop)))
+        assert content(part.blocks()) == whole[start:stop]
+        assert all(block.repairs for block in part.blocks())
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "pair"])
+def test_a_part_of_a_file_is_read_from_its_first_row_on(kind):
+    source = SOURCES[kind]()
+    whole = content(source.blocks())
+    assert source.can_start()
+    assert content(cut(source, 2, 6, 2).blocks()) == whole[2:6]
+    assert content(replace(source, start=2).blocks()) == whole[2:]
 
 
 @pytest.mark.parametrize("sizes", [(1,), (3,), (100,)])
@@ -124,7 +134,7 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
         rows.indptr[:] = 0
 
     for block in as_scores(STORED).blocks():
-        for each in cut(replace(block, repairs=(halve, drop_all), longest=0), sizes):
+        for each in taken(replace(block, repairs=(halve, drop_all), longest=0), sizes):
             assert rows_of(each) == [[]] * each.n_rows
             assert type(each.rows(Scratch())) is Rows
     assert seen[:2] == ["halve", "drop"]
@@ -132,7 +142,7 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
 
 def test_the_best_labels_are_selected_only_of_rows_that_nothing_changes_or_limits():
     truth = Rows(np.zeros(N_ROWS + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-    [block] = as_scores(SCORES).selecting(2).blocks()
+    [block] = selecting(as_scores(SCORES), 2).blocks()
     assert block.select(truth, Scratch()) is not None
     assert replace(block, repairs=(lambda *_: None,)).select(truth, Scratch()) is None
     assert replace(block, longest=9).select(truth, Scratch()) is None
@@ -152,7 +162,7 @@ FAULTY = {"text": lambda: text(TEXT + "0:x\n"), "names": names_file}
 def test_a_fault_has_the_number_of_its_row_in_the_whole(kind, n_before):
     [block] = FAULTY[kind]().blocks()
     message = fault_of(block).message
-    [block] = BatchSource(FAULTY[kind](), 100, 3).blocks()
+    [block] = as_batch(FAULTY[kind](), 100, 3).blocks()
     block.take(n_before)
     fault = fault_of(block)
     assert (fault.row, fault.message) == (100 + N_ROWS, f"batch 3, {message}")
@@ -168,7 +178,7 @@ def fault_of(block):
 def test_a_score_that_is_no_number_has_its_place_where_labels_are_selected(n_before):
     scores = SCORES.copy()
     scores[3, 2] = np.nan
-    source = BatchSource(as_scores(scores).selecting(2), 100, 3)
+    source = as_batch(selecting(as_scores(scores), 2), 100, 3)
     [block] = source.blocks()
     block.take(n_before)
     n = block.n_rows
@@ -181,18 +191,17 @@ def test_a_score_that_is_no_number_has_its_place_where_labels_are_selected(n_bef
 @pytest.mark.parametrize("kind", FILES)
 def test_a_source_names_the_files_that_its_rows_are_read_from(kind):
     source = SOURCES[kind]()
-    part = RowRange(source, source.name, source.n_labels, source.is_exact, source.dtype, 0, 1)
-    assert [str(path) for path in source.files()] == FILES[kind]
-    assert BatchSource(source, 0, 1).files() == part.files() == source.files()
+    assert [str(path) for path in source.files] == FILES[kind]
+    assert as_batch(source, 0, 1).files == cut(source, 0, 1).files == source.files
 
 
 def test_coo_in_the_order_of_its_rows_shares_its_ids_and_has_its_own_number_of_rows():
     coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
-    [piece] = as_scores(coo).pieces
+    piece = as_scores(coo).stored
     assert np.shares_memory(piece.indices, coo.col)
     assert piece.indptr.tolist() == [0, 2, 2, 4]
     for shape in ((4, 9), (9, 4)):
-        [piece] = as_scores(sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)).pieces
+        piece = as_scores(sp.coo_matrix((np.arange(4.0), ([2, 0, 2, 0], [3, 1, 3, 0])), shape=shape)).stored
         assert piece.indptr.tolist() == [0, 2, 2, *[4] * (shape[0] - 2)]
         assert (piece.indices.tolist(), piece.values.tolist()) == ([1, 0, 3, 3], [1, 3, 0, 2])
 

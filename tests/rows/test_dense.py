@@ -42,7 +42,7 @@ def whole(monkeypatch):
 
     def score(*args, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(matrices.MatrixSource, "selecting", lambda source, _: source)
+            patch.setattr("xmceval.scoring.evaluate.selecting", lambda source, _: source)
             return content(score_graded(*args, **options))
 
     return score
@@ -266,7 +266,7 @@ def test_scores_make_more_than_a_usual_block_where_they_are_read_without_a_copy(
     copied = np.zeros((5, 6)).T, np.zeros((6, 10))[:, ::2], np.zeros((6, 5))[::-1], np.zeros((6, 5), dtype=">f8")
     for n_blocks, layouts in ((1, as_they_are), (6, copied)):
         for values in layouts:
-            assert len([*matrices.as_scores(values).selecting(2).blocks()]) == n_blocks
+            assert len([*matrices.selecting(matrices.as_scores(values), 2).blocks()]) == n_blocks
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, thr
 
 def test_the_truth_is_read_once(systems, monkeypatch):
     truth, scores = systems
-    reads = watch(monkeypatch, "read of a matrix")
+    reads = watch(monkeypatch, "read")
     score(truth, scores, metrics="P")
     assert [source.name for _, source in reads].count("y_true") == 1
 

@@ -19,8 +19,8 @@ SIZES = {  # of the pieces that files and matrices are read in
 WATCHED = {
     "check of scores": "kernels.rows.checks.check_scores",
     "check of truth": "kernels.rows.checks.validate_truth",
-    "read of a matrix": "rows.matrices.source.MatrixSource.blocks",
-    "read of a held file": "rows.sources.ReopenedSource.blocks",
+    "read": "rows.source.Source.blocks",
+    "read of a held file": "rows.source._reopen",
 }
 
 

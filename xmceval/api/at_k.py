@@ -18,7 +18,7 @@ from xmceval.metrics.names import check_cutoff
 from xmceval.metrics.table import METRICS
 from xmceval.rows.block import Scratch, SortedRows, read_only
 from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices.source import open_pair
+from xmceval.rows.matrices.source import open_pair, selecting, whole_block
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, find_doubts
 from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
@@ -170,11 +170,11 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
         if opened is None:
             return None
         truth, scores = opened
-        n_rows, n_labels = truth.n_rows, truth.n_labels
+        n_rows, n_labels = truth.n_rows or 0, truth.n_labels
         is_small = 0 < n_rows * k <= MOST_RANKED and n_rows == scores.n_rows
-        if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.warnings:
+        if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.notes:
             return None
-        block, others = truth.whole_block(), scores.selecting(k + 1).whole_block()
+        block, others = whole_block(truth), whole_block(selecting(scores, k + 1))
         if block is None or others is None:
             return None
         true = block.rows(truth_scratch)

@@ -126,7 +126,7 @@ def check_outputs(
 def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator[Path]:
     """Yield the input files, which no output may overwrite."""
     for source in (truth.input.source, *(system.scores for system in systems)):
-        yield from source.files()
+        yield from source.files
     for value in truth.setup.options.files:
         for part in parts_of(find_shards(value)):
             if isinstance(part, (str, Path)):

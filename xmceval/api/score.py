@@ -22,7 +22,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.cautions import find_cautions
 from xmceval.report.result import Result, Results
 from xmceval.rows.filters import FilterReport
-from xmceval.rows.repairs import describe_duplicates
+from xmceval.rows.source import describe_duplicates
 from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
@@ -446,7 +446,7 @@ def score_opened(
         totals = evaluate_in_parts(truth.executor, source, systems, joint, first=first, progress=progress)
     if truth.stamps:
         sources = source, *(system.scores for system in systems)
-        check_unchanged(truth.stamps, [path for read in sources for path in read.files()])
+        check_unchanged(truth.stamps, [path for read in sources for path in read.files])
     judgments, setup = truth.input.judgments, truth.setup
     weight_range = NO_RANGE
     states = list[State]()

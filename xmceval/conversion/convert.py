@@ -132,7 +132,7 @@ def convert(
     if path is None:
         matrix = write(dst)
     else:
-        inputs = [*source.files(), src, *([labels] if isinstance(labels, (str, Path)) else [])]
+        inputs = [*source.files, src, *([labels] if isinstance(labels, (str, Path)) else [])]
         with open_output(path, force=force, inputs=inputs) as file:
             matrix = write(file)
     notes = list(source.warnings)

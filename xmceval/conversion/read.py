@@ -18,10 +18,11 @@ from xmceval.files.io.streams import renew_pipes
 from xmceval.files.open import check_kind, open_either
 from xmceval.files.opened import Opened, Role
 from xmceval.files.sidecars.values import read_names
-from xmceval.rows.block import Block, Int64, Scratch, Source
+from xmceval.rows.block import Block, Int64, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.progress import phase
+from xmceval.rows.source import Source
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 

@@ -23,7 +23,7 @@ from xmceval.files.ranking.dicts import names_queries, read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
 from xmceval.files.sidecars.values import LARGEST_ID, Names, names_beside_ids
 from xmceval.files.text.foreign import doubt_grades, refuse_columns, refuse_decimals, refuse_foreign
-from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, TextSource
+from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, text_source
 
 if TYPE_CHECKING:
     from xmceval.files.tables.table import Table
@@ -352,7 +352,7 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
         found = f"{head.path}: looks like predictions ({', '.join(facts)})"
         raise DataError(f"{found}; expected truth, such as rows of idx:value")
     return Opened(
-        TextSource(head.path, layout, request.are_scores, request.max_line),
+        text_source(head.path, layout, are_scores=request.are_scores, max_line=request.max_line),
         form,
         tuple(facts),
         request.role,

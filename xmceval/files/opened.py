@@ -14,9 +14,9 @@ from xmceval.files.formats import IN_MEMORY, Format
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.rows.block import Int64, Source
+from xmceval.rows.block import Int64
 from xmceval.rows.names import Axis, are_both_named, naming_columns
-from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.source import Source, repaired
 
 if TYPE_CHECKING:
     from xmceval.files.ranking.queries import Documents, Judgments
@@ -211,5 +211,5 @@ class Opened:
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, dropping the last column if there is one more than `n_labels`."""
         if self.may_have_extra_column and n_labels is not None and self.source.n_labels == n_labels + 1:
-            return RepairedSource(self.source, n_labels)
+            return repaired(self.source, n_labels)
         return self.source

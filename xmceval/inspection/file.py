@@ -14,9 +14,10 @@ from xmceval.files.open import open_either
 from xmceval.files.opened import Opened
 from xmceval.files.sidecars.values import Names
 from xmceval.labels.counts import LabelCounts, count_labels
-from xmceval.rows.block import AnyArray, Block, Int64, Rows, Scratch, Source
+from xmceval.rows.block import AnyArray, Block, Int64, Rows, Scratch
 from xmceval.rows.checks import LARGEST_GRADE, validated_scores
 from xmceval.rows.progress import phase
+from xmceval.rows.source import Source
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import tally as kernels
-from xmceval.rows.block import Block, Int64, Scratch, Source
+from xmceval.rows.block import Block, Int64, Scratch
 from xmceval.rows.checks import LARGEST_GRADE, SWAPPED, validated_truth
 from xmceval.rows.progress import phase
+from xmceval.rows.source import Source
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 

@@ -23,13 +23,13 @@ from xmceval.files.ranking.queries import QuerySource
 from xmceval.files.shards import check_files, find_shards
 from xmceval.files.sidecars.values import Names, read_names
 from xmceval.report.result import Result
-from xmceval.rows.block import Block, Float64, Source
+from xmceval.rows.block import Block, Float64
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.source import MatrixSource, check_narrow, find_matrices, open_pair
+from xmceval.rows.matrices.source import check_narrow, open_pair, whole_block
 from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
-from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import BatchSource, Lockstep
+from xmceval.rows.source import Source, as_batch
+from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
@@ -317,7 +317,7 @@ class Evaluator:
         one block is scored in this thread, reusing its scratch space; larger batches by a pool of threads.
         """
         self._check_whole()
-        rankings = [matrix for matrix in find_matrices(scores) if matrix.is_ranked]
+        rankings = [matrix for matrix in scores.parts if matrix.is_ranked]
         if rankings:
             setup.refuse_ranking(rankings[0].name)
         if setup.options.threshold is not None:
@@ -345,8 +345,8 @@ class Evaluator:
         if weights is not None:
             used, (least, greatest) = weights[weights > 0], weight_range
             weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
-        if isinstance(truth, RepairedSource) and isinstance(scores, RepairedSource):
-            removed = removed[0] + truth.n_removed, removed[1] + scores.n_removed
+        if truth.repairs and scores.repairs:
+            removed = removed[0] + truth.repairs[-1].n_removed, removed[1] + scores.repairs[-1].n_removed
         self._is_torn = True  # counters by label are updated in place
         try:
             totals = totals.adopt(spare)
@@ -366,10 +366,10 @@ class Evaluator:
         )
         self._is_torn = self._is_first = False
 
-    def _in_batch(self, truth: Source, scores: Source) -> tuple[BatchSource, BatchSource]:
+    def _in_batch(self, truth: Source, scores: Source) -> tuple[Source, Source]:
         """Return sources whose rows are numbered over all batches, and whose messages name this batch."""
         first_row, number = self._base.n_rows, self._n_batches + 1
-        return BatchSource(truth, first_row, number), BatchSource(scores, first_row, number)
+        return as_batch(truth, first_row, number), as_batch(scores, first_row, number)
 
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
@@ -390,11 +390,9 @@ class Evaluator:
     def _add_block(self, truth: Source, system: OpenedSystem, totals: Totals) -> bool:
         """Add a batch of one block to totals; return False if it has several blocks or invalid rows."""
         scores, self._most_rows = system.scores, self._most_rows or rows_at_once([system.setup])
-        if not (isinstance(truth, MatrixSource) and isinstance(scores, MatrixSource)):
-            return False
         first_row, prefix = self._base.n_rows, f"batch {self._n_batches + 1}, "
-        block, other = truth.whole_block(first_row, prefix), scores.whole_block(first_row, prefix)
-        if truth.n_rows != scores.n_rows or truth.n_rows > self._most_rows or block is None or other is None:
+        block, other = whole_block(truth, first_row, prefix), whole_block(scores, first_row, prefix)
+        if block is None or other is None or not block.n_rows == other.n_rows <= self._most_rows:
             return False
         try:
             add_block(self._scratch, (block, other), system, totals)

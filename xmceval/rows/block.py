@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,37 +213,3 @@ class Block:
 
     def _in_whole(self, fault: Fault) -> Fault:
         return Fault(self.first_row + fault.row, f"{self.prefix}{fault.message}", fault.doubt)
-
-
-class Source(Protocol):
-    """A matrix that is read as blocks of rows, in order."""
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows, if it is known before the first row is read."""
-
-    @property
-    def n_labels(self) -> int | None:
-        """The number of columns, if it is known before the first row is read."""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the number of columns must be the number of labels; a text header may also be `rows k`."""
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """The type of the stored values; None for text, which is read as float64."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """Problems that were found while its blocks were read."""
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files that are opened to read the rows, without repeats; none for rows in memory."""
-
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks from the first row on; repeatable; one thread at a time may advance."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmceval.errors import DataError, argument, counted
 
 if TYPE_CHECKING:
-    from xmceval.rows.block import Source
+    from xmceval.rows.source import Source
 
 UNKNOWN = 2**63 - 1  # the number of labels if no input declares it
 OF_CLASSES = (
@@ -79,10 +79,10 @@ class Width:
 
 def hint_at_classes(scores: Source) -> str:
     """Return a hint about the arrays of predict_proba, one per label, or about arrays of labels and scores, per row."""
-    if scores.n_labels not in {1, 2} or scores.files():
+    if scores.n_labels not in {1, 2} or scores.files:
         return ""
-    first = getattr(scores, "shards", (scores,))[0]
-    cells = next((piece.values[:] for piece in getattr(first, "pieces", ())), np.empty(0))
+    stored: Any = (scores.shards or (scores,))[0].stored
+    cells = np.empty(0) if stored is None else stored.values[:]
     if (
         cells.shape[1:] == (2,)
         and cells.size

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from xmceval.errors import Fault, argument, counted
-from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.matrices.source import MatrixSource
+from xmceval.rows.matrices.source import selecting
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
+from xmceval.rows.source import Source
 from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
@@ -110,9 +111,9 @@ def evaluate(
 def select_scores(setup: Setup, scores: Source) -> Source:
     """Return dense scores as a source that selects the labels that count, if all metrics are at cutoffs."""
     program = setup.program
-    if program.needs_scores or setup.filter is not None or not isinstance(scores, MatrixSource):
+    if program.needs_scores or setup.filter is not None:
         return scores
-    return scores.selecting(program.deepest + 1)
+    return selecting(scores, program.deepest + 1)
 
 
 def rows_at_once(setups: Sequence[Setup]) -> int:

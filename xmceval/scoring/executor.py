@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import closing
-from copy import copy, deepcopy
-from dataclasses import dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,12 +24,11 @@ import numpy as np
 from xmceval.errors import DataError, Fault, UsageError, XmcevalError, argument, as_here, counted
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.io.streams import Stamp, pipe_key, size_of, stamp_of
-from xmceval.files.text.source import Mark, TextSource
-from xmceval.rows.block import Block, Source
-from xmceval.rows.matrices.source import MatrixSource
+from xmceval.rows.block import Block
+from xmceval.rows.matrices.storage import Matrix
 from xmceval.rows.progress import phase
-from xmceval.rows.repairs import RepairedSource, repairs_of, unrepaired
-from xmceval.rows.sources import Lockstep, shard_blocks, shards_of
+from xmceval.rows.source import Source, as_shard, cut
+from xmceval.rows.sources import Lockstep
 from xmceval.rows.threads import COUNTED, Progress, as_error, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
@@ -48,60 +48,34 @@ LocalFile = tuple[str, str, Stamp]  # its name in messages, its path, and its st
 
 
 @dataclass
-class RowRange:
-    """A shard, or a range of its rows, as a source; after cutting, rows are numbered in the whole."""
+class Shard:
+    """A shard of an input, or the whole, and what is known of its rows before they are scored."""
 
-    source: Source  # the shard with these rows, starting at the first of them or earlier
-    name: str
-    n_labels: int | None  # of the whole, like the fields around it
-    is_exact: bool
-    dtype: np.dtype[Any] | None
-    first_row: int
-    stop_row: int
-    before: int = 0  # number of rows in earlier shards
-    place: int = 0  # the number of the shard
-    n_bytes: int = 0  # size of the shard
-    local_files: Sequence[LocalFile] = ()  # files that a task reads
-    can_start: bool = False  # whether reading can start at any row
-    marks: Sequence[Mark] = ()  # positions in a text file where reading may begin
-    warnings: list[str] = field(default_factory=list)
+    source: Source
+    whole: Source  # the input with this shard
+    n_rows: int
+    marks: Sequence[Any]  # where reading of text may begin
+    n_bytes: int
+    files: Sequence[LocalFile]
+    can_start: bool  # whether reading may begin at a mark, or at any row of a matrix
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.stop_row - self.first_row
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files of the shard."""
-        return self.source.files()
-
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield the blocks of the rows."""
-        with closing(shard_blocks(self.source, self.before, self.n_labels)) as blocks:
-            for block in blocks:
-                n_early = self.first_row - block.first_row
-                if n_early >= block.n_rows:
-                    continue
-                if n_early > 0:
-                    block.take(n_early)
-                n_late = block.first_row + block.n_rows - self.stop_row
-                yield block if n_late <= 0 else block.take(block.n_rows - n_late)
-                if n_late >= 0:
-                    return
-
-    def cut(self, before: int, start: int, stop: int) -> RowRange:
+    def cut(self, before: int, start: int, stop: int) -> Source:
         """Return rows `start` to `stop` of the whole; earlier shards have `before` rows."""
-        source: Any = self.source
-        first = start - before
-        if isinstance(unrepaired(source), MatrixSource) and not source.files():
-            source = source.sliced(first, stop - before)
-        elif self.marks and first:
-            source = source.starting_at(self.marks[bisect_right(self.marks, first, key=lambda mark: mark.row) - 1])
-        elif self.can_start and first:
-            source = source.starting_at(first)
-        else:
-            source = _copied(source)
-        return replace(self, source=source, before=before, first_row=start, stop_row=stop, marks=())
+        first, mark = start - before, 0
+        if first and self.can_start:
+            mark = first
+            if self.marks:
+                mark = self.marks[bisect_right(self.marks, first, key=attrgetter("row")) - 1]
+        return as_shard(cut(self.source, first, stop - before, mark), self.whole, before)
+
+
+class Part(NamedTuple):
+    """Rows that a task scores."""
+
+    truth: Source
+    systems: Sequence[OpenedSystem]
+    files: Sequence[LocalFile]  # which it reads
+    shards: Sequence[int]  # the number of the shard with these rows in the truth and in each system
 
 
 class PartResult(NamedTuple):
@@ -133,10 +107,10 @@ def evaluate_in_parts(
             f"per-instance values are not available for {where}, as they stay where they are computed (hint: leave out "
             f"{argument('save_rows')} and {argument('test', 'randomization')}, or score in one process)"
         )
-    for path in (path for source in sources for path in source.files()):
+    for path in (path for source in sources for path in source.files):
         if pipe_key(path) is not None:
             raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
-    sharded = _find_shards(executor, sources)
+    sharded = _find_shards(executor, [truth, *(select_scores(system.setup, system.scores) for system in systems)])
     n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
         return evaluate(truth, systems, joint, first=first)
@@ -147,16 +121,17 @@ def evaluate_in_parts(
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
         for system in systems
     ]
-    calls = ((VERSION, no_rows, *part) for part in _cut(sharded, lean))
+    calls = ((VERSION, no_rows, part) for part in _cut(sharded, lean))
     with phase("scoring in parts", n_rows) as add, closing(_run(executor, score_part, calls)) as results:
-        for (_, _, part, scores), result in results:
+        for (_, _, part), result in results:
             faults += [Fault(*fault) for fault in result.faults]
             error = result.error
             if error is not None or len(faults) >= COUNTED:
                 break
-            add(part.n_rows)
+            n_scored = part.truth.n_rows
+            add(n_scored)
             if progress is not None:
-                progress(part.n_rows)
+                progress(n_scored)
             if faults:
                 continue
             totals = [one.merge(other) for one, other in zip(totals, result.totals, strict=True)]
@@ -164,12 +139,11 @@ def evaluate_in_parts(
                 sums.absorb(other)
             if first is not None:
                 first += result.first
-            ranges = part, *(system.scores for system in scores)
-            for shards, rows, numbers in zip(sharded, ranges, result.removed, strict=True):
-                for repaired, number in zip(repairs_of(shards[rows.place].source), numbers, strict=True):
-                    repaired.removed.append(number)
+            for shards, place, numbers in zip(sharded, part.shards, result.removed, strict=True):
+                for repair, number in zip(shards[place].source.repairs, numbers, strict=True):
+                    repair.removed.append(number)
     if faults:
-        if any(getattr(unrepaired(source), "names", None) for source in sources):
+        if any(shard.names for source in sources for shard in source.parts):
             evaluate(truth, systems)  # raises the same with names of queries, which tasks lack
         raise as_error(faults)
     if error is not None:
@@ -177,67 +151,51 @@ def evaluate_in_parts(
     return totals
 
 
-def _copied(source: Source) -> Source:
-    """Return a copy of a source that records its own notes."""
-    return replace(source, source=_copied(source.source)) if isinstance(source, RepairedSource) else copy(source)
-
-
-def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[RowRange]]:
+def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[Shard]]:
     """Return the shards of each source with their numbers of rows; tasks count the rows of text files."""
-    opened = [unrepaired(shard) for source in sources for shard in shards_of(source)]
-    texts = {id(source): source for source in opened if isinstance(source, TextSource)}
-    calls = [(text, _local_files(text)) for text in texts.values()]
-    counts: dict[int, tuple[int, list[Mark]]] = {}
+    texts = [shard for source in sources for shard in source.parts if shard.mark_of is not None]
+    calls = [(text, text.mark_of, _local_files(text)) for text in texts]
+    counts: dict[int, tuple[int, Sequence[Any]]] = {}
     with phase("counting rows", len(texts)) as add, closing(_run(executor, count_rows, calls)) as results:
-        for (text, _), result in results:
+        for (text, _, _), result in results:
             if isinstance(result, DataError):
                 raise result
-            n_rows, marks, text.warnings[:] = result
+            n_rows, marks, text.notes[:] = result
             counts[id(text)] = n_rows, marks
             add(1)
 
-    def describe(whole: Source, place: int, shard: Source) -> RowRange:
-        source, n_bytes = unrepaired(shard), sum(size_of(path) for path in shard.files())
-        if not shard.files() and isinstance(source, MatrixSource):
-            n_bytes = source.n_bytes
-        n_rows, marks = counts.get(id(source), (source.n_rows or 0, []))
-        return RowRange(
-            source=shard,
-            name=whole.name,
-            n_labels=whole.n_labels,
-            is_exact=whole.is_exact,
-            dtype=whole.dtype,
-            first_row=0,
-            stop_row=n_rows,
-            place=place,
-            n_bytes=n_bytes,
-            local_files=_local_files(shard),
-            can_start=isinstance(source, (TextSource, MatrixSource)) and source.can_start,
-            marks=marks,
-        )
+    def describe(whole: Source, shard: Source) -> Shard:
+        n_bytes = sum(size_of(path) for path in shard.files)
+        can_start = shard.can_start is not None and shard.can_start()
+        if isinstance(shard.stored, Matrix):
+            n_bytes, can_start = shard.stored.n_bytes, True
+        n_rows, marks = counts.get(id(shard), (shard.n_rows or 0, ()))
+        return Shard(shard, whole, n_rows, marks, n_bytes, _local_files(shard), can_start)
 
-    return [[describe(source, *placed) for placed in enumerate(shards_of(source))] for source in sources]
+    return [[describe(source, shard) for shard in source.parts] for source in sources]
 
 
-def count_rows(text: TextSource, files: Sequence[LocalFile]) -> tuple[int, list[Mark], list[str]] | DataError:
-    """Return the number of rows of a text file, positions to begin reading, and warnings; or its error."""
-    marks, n_rows = list[Mark](), 0
+def count_rows(
+    text: Source, mark_of: Callable[[Block], Any], files: Sequence[LocalFile]
+) -> tuple[int, list[Any], list[str]] | DataError:
+    """Return the number of rows of a text file, marks to begin reading at, and warnings; or its error."""
+    marks, n_rows = list[Any](), 0
     try:
         _check_files(files)
         for block in text.blocks():
-            mark = text.mark_of(block)
+            mark = mark_of(block)
             if not marks or mark.offset >= marks[-1].offset + MARK_BYTES:
                 marks.append(mark)
             n_rows = block.first_row + block.n_rows
         _check_files(files)
     except DataError as error:
         return error
-    return n_rows, marks if text.can_start else [], text.warnings
+    return n_rows, marks, text.notes
 
 
 def _local_files(source: Source) -> list[LocalFile]:
     """Return the local files of a source."""
-    stamped = [(path, stamp_of(path)) for path in source.files() if not isinstance(path, RemotePath)]
+    stamped = [(path, stamp_of(path)) for path in source.files if not isinstance(path, RemotePath)]
     return [(str(path), str(path.absolute()), stamp) for path, stamp in stamped if stamp is not None]
 
 
@@ -262,7 +220,7 @@ def _check_files(files: Sequence[LocalFile]) -> None:
             )
 
 
-def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]], setup: Setup) -> int:
+def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], setup: Setup) -> int:
     """Return the number of rows, ignoring trailing blank lines of predictions."""
     numbers, *others = [[shard.n_rows for shard in shards] for shards in sharded]
     n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(numbers)
@@ -275,16 +233,14 @@ def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[RowRange]],
             if len(theirs) != len(numbers):
                 kept = np.diff(np.minimum(np.cumsum([0, *theirs]), n_rows)).tolist()
             for shard, number in zip(shards, kept, strict=True):
-                shard.stop_row = number
+                shard.n_rows = number
     if setup.filter is not None:
         setup.filter.check_rows(n_rows, sources[0].name)
     return n_rows
 
 
-def _cut(
-    sharded: Sequence[Sequence[RowRange]], systems: Sequence[OpenedSystem]
-) -> Iterator[tuple[RowRange, list[OpenedSystem]]]:
-    """Yield parts of about PART_BYTES, each within a shard: the truth, and systems with a RowRange."""
+def _cut(sharded: Sequence[Sequence[Shard]], systems: Sequence[OpenedSystem]) -> Iterator[Part]:
+    """Yield parts of about PART_BYTES, each within a shard."""
     starts = [np.cumsum([0, *(shard.n_rows for shard in shards)]) for shards in sharded]
     for first, last in pairwise(np.unique(np.concatenate(starts)).tolist()):
         places = [int(np.searchsorted(of_source, first, side="right")) - 1 for of_source in starts]
@@ -303,7 +259,7 @@ def _cut(
                     of_rows, of_labels = pairs.between(start, stop)
                     setup = replace(setup, filter=replace(pairs, rows=of_rows, labels=of_labels))
                 in_part.append(replace(system, scores=rows, setup=setup))
-            yield truth, in_part
+            yield Part(truth, in_part, [file for shard in shards for file in shard.files], places)
 
 
 def _run(
@@ -349,22 +305,16 @@ def _early_end(reason: Exception | str) -> DataError:
     )
 
 
-def score_part(
-    version: str, joint: Sequence[JointRows], truth: RowRange, systems: Sequence[OpenedSystem]
-) -> PartResult:
+def score_part(version: str, joint: Sequence[JointRows], part: Part) -> PartResult:
     """Score the rows of a part in a task; return errors instead of raising them."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
-    scores: list[Any] = [system.scores for system in systems]
-    files = [file for rows in (truth, *scores) for file in rows.local_files]
+    truth, systems = part.truth, part.systems
+    scores = [system.scores for system in systems]
     try:
-        _check_files(files)
+        _check_files(part.files)
         joint = deepcopy(joint)  # threads of one process would share it
         totals = [empty(system.setup) for system in systems]
-        scores = [
-            replace(rows, source=select_scores(system.setup, rows.source))
-            for rows, system in zip(scores, systems, strict=True)
-        ]
         steps = Lockstep(truth, scores, most_rows=rows_at_once([system.setup for system in systems]))
         first: list[FirstRows] = []
 
@@ -374,11 +324,11 @@ def score_part(
         faults, error = run_alone(iter(steps), BlockScratch.take, work)
         if not faults and error is None and steps.n_rows != truth.n_rows:
             error = DataError(f"{truth.name}: has changed since its rows were counted")
-        _check_files(files)
+        _check_files(part.files)
     except DataError as problem:
         faults, error = [], problem
     if faults or error is not None:
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
-    removed = [[repaired.n_removed for repaired in repairs_of(rows.source)] for rows in (truth, *scores)]
+    removed = [[repair.n_removed for repair in source.repairs] for source in (truth, *scores)]
     return PartResult(totals, joint, first, removed)

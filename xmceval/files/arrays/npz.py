@@ -16,10 +16,11 @@ from xmceval.files.arrays.pairs import can_start, open_lists
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
+from xmceval.rows.matrices.source import BLOCK_ENTRIES, read_matrix
 from xmceval.rows.matrices.sparse import coo_to_csr, csc_to_csr, early_end_error, indptr_error
-from xmceval.rows.matrices.storage import Csr, FilePieces
+from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.progress import phase
+from xmceval.rows.source import Source
 
 ROWS_AT_ONCE = 1 << 16
 MOST_NAMED = 6  # members named in a message
@@ -77,7 +78,6 @@ def open_npz(path: Path, request: Request) -> Opened:
     if len(sizes) != 2 or min(sizes) < 0:
         raise DataError(f"{path}: its shape is {tuple(sizes)}; expected rows and columns")
     n_rows, n_columns = sizes
-    stored: FilePieces | Csr
     if kind == "csr":
         n_stored = headers["data"].shape[0]
         if headers["indices"].shape[0] != n_stored:
@@ -85,8 +85,16 @@ def open_npz(path: Path, request: Request) -> Opened:
         if headers["indptr"].shape[0] != n_rows + 1:
             raise indptr_error(str(path), n_rows, n_stored)
         of_csr = [arrays[part] for part in ("indptr", "indices", "data")]
-        read = partial(_read_csr, of_csr, (n_rows, n_columns), n_stored, request.are_scores)
-        stored = FilePieces((path,), read, partial(can_start, of_csr))
+        source = Source(
+            str(path),
+            read_matrix,
+            n_rows,
+            n_columns,
+            dtype=headers["data"].dtype,
+            files=(path,),
+            stored=partial(_read_csr, of_csr, (n_rows, n_columns), n_stored, request.are_scores),
+            can_start=partial(can_start, of_csr),
+        )
     else:
         whole = {part: arrays[part].read() for part in _FORMATS[kind]}
         if kind == "csc":
@@ -94,8 +102,9 @@ def open_npz(path: Path, request: Request) -> Opened:
         else:
             csr = coo_to_csr(str(path), whole["row"], whole["col"], whole["data"], n_rows)
         stored = Csr(*csr, request.are_scores)
+        source = Source(str(path), read_matrix, n_rows, n_columns, dtype=headers["data"].dtype, stored=stored)
     return Opened(
-        MatrixSource(str(path), n_rows, n_columns, stored, dtype=headers["data"].dtype),
+        source,
         FORMATS["npz"],
         (f"{FORMATS['npz'].title} {kind} matrix",),
         request.role,

@@ -21,8 +21,9 @@ from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.rankings import are_ids, doubt_ids
-from xmceval.rows.matrices.source import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.storage import FilePieces, Matrix, PaddedLists, explain_text
+from xmceval.rows.matrices.source import BLOCK_ENTRIES, read_matrix
+from xmceval.rows.matrices.storage import Matrix, PaddedLists, explain_text
+from xmceval.rows.source import Source
 
 _PADDING = frozenset({"", "-1"})
 
@@ -39,7 +40,7 @@ def open_npy(path: Path, request: Request) -> Opened:
     if are_ids(numbers, str(path), request.n_labels):
         return open_lists(array, None, request, FORMATS["npy-ranked"])
     opened = open_dense(path, request)
-    opened.source.warnings.extend(doubt_ids(numbers, str(path)))
+    opened.source.notes.extend(doubt_ids(numbers, str(path)))
     return opened
 
 
@@ -60,8 +61,7 @@ def open_dense(path: Path, request: Request) -> Opened:
     """Open an npy matrix [n_rows, n_labels]: scores, with -inf for not predicted, or an indicator of truth."""
     array = ArrayFile(path)
     shape, _, dtype = _check_matrix(array, "biuf")
-    pieces = _pieces([array], partial(_dense, request.are_scores))
-    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
+    source = _source(str(path), [array], partial(_dense, request.are_scores), shape[0], shape[1], dtype)
     form = FORMATS["npy"]
     fact = f"{form.title} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
     return Opened(source, form, (fact,), request.role)
@@ -108,12 +108,9 @@ def open_lists(
         option = argument("labels", kind="FILE")
         only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
         raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
-    pieces = _pieces(
-        [labels] if scores is None else [labels, scores],
-        partial(_lists, labels.name, request.names if are_names else None),
-        starts_anywhere=not header.dtype.hasobject,
-    )
-    source = MatrixSource(labels.name, header.shape[0], None, pieces, dtype=dtype)
+    arrays = [labels] if scores is None else [labels, scores]
+    make = partial(_lists, labels.name, request.names if are_names else None)
+    source = _source(labels.name, arrays, make, header.shape[0], None, dtype)
     content = "labels"
     if are_names:
         content = "label names"
@@ -122,7 +119,7 @@ def open_lists(
     else:
         facts = [form.title, f"ranked {content}" if scores is None else f"{content} and scores"]
     if scores is None:
-        source.warnings.append(
+        source.notes.append(
             f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
         )
     if header.dtype.hasobject:
@@ -163,15 +160,30 @@ def _dense(are_scores: bool, _row: int, values: AnyArray) -> Dense:
     return Dense(values, are_scores)
 
 
-def _pieces(arrays: Sequence[ArrayFile], make: Callable[..., Matrix], *, starts_anywhere: bool = True) -> FilePieces:
-    """Return the rows of matrices of the same shape, read in parallel; `make` takes a row and a piece of each."""
-    files = tuple(dict.fromkeys(array.path for array in arrays))
-    return FilePieces(files, partial(_read, arrays, make), partial(can_start, arrays) if starts_anywhere else None)
+def _source(
+    name: str,
+    arrays: Sequence[ArrayFile],
+    make: Callable[..., Matrix],
+    n_rows: int,
+    n_labels: int | None,
+    dtype: np.dtype[Any] | None,
+) -> Source:
+    """Return matrices of the same shape, read in parallel, as a source; `make` takes a row and a piece of each."""
+    return Source(
+        name,
+        read_matrix,
+        n_rows,
+        n_labels,
+        dtype=dtype,
+        files=tuple(dict.fromkeys(array.path for array in arrays)),
+        stored=partial(_read, arrays, make),
+        can_start=partial(can_start, arrays),
+    )
 
 
 def can_start(arrays: Sequence[ArrayFile]) -> bool:
-    """Return whether reading can begin at any row of these arrays."""
-    return all(array.can_start() for array in arrays)
+    """Return whether reading can begin at any row of these arrays; pickled names are read at once."""
+    return all(not array.header().dtype.hasobject and array.can_start() for array in arrays)
 
 
 def _read(arrays: Sequence[ArrayFile], make: Callable[..., Matrix], first_row: int) -> Iterator[Matrix]:

@@ -30,9 +30,10 @@ from xmceval.files.ranking.queries import (
     name_queries,
 )
 from xmceval.rows.block import EntryNames
-from xmceval.rows.matrices.source import MatrixSource
+from xmceval.rows.matrices.source import read_matrix
 from xmceval.rows.matrices.storage import Csr, count_rounded
 from xmceval.rows.names import doubt_alike
+from xmceval.rows.source import Source
 
 QUERIES_WITH_TIES = 1000  # first queries, in which ties are counted
 
@@ -56,7 +57,7 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
         treatment = "count"
         if n_unjudged == 1:
             treatment = "counts"
-        opened.source.warnings.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
+        opened.source.notes.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     left_out = frozenset() if kept is None else kept.left_out
     judgments = Judgments(str(source), queries, documents, left_out)
     return replace(opened, judgments=judgments, has_grades=True)
@@ -73,7 +74,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         facts = ["rows are queries", f"documents {documents.meaning}"]
         entries = lines.gather(len(lines.queries))
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
-        opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines)])
+        opened.source.notes.extend([*lines.doubts, *_doubt_ranks(source, lines)])
         return opened
     if judgments is None and not source.is_line_file:
         raise DataError(
@@ -92,11 +93,11 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
-    opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines), *doubts])
+    opened.source.notes.extend([*lines.doubts, *_doubt_ranks(source, lines), *doubts])
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
-    opened.source.warnings.extend(_compare_queries(source, lines, judgments, unjudged, lacking, request.missing))
+    opened.source.notes.extend(_compare_queries(source, lines, judgments, unjudged, lacking, request.missing))
     return replace(opened, lacking=tuple(lacking))
 
 
@@ -210,7 +211,7 @@ def _held(
         labels = labels.astype(np.int32)
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = partial(_name_entries, str(source), lines, queries, csr, documents)
-    matrix = MatrixSource(str(source), csr.n_rows, None, csr, names=names)
+    matrix = Source(str(source), read_matrix, csr.n_rows, stored=csr, names=names)
     return Opened(
         matrix,
         source.form,

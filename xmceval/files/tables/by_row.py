@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,10 +22,11 @@ from xmceval.files.tables.columns import INDEX, UNUSED, Columns, describe_system
 from xmceval.files.tables.table import LONGEST_ROW, Column, RowNumbers, Table, to_float
 from xmceval.files.text.words import Words
 from xmceval.rows.block import AnyArray, EntryNames, Int64
-from xmceval.rows.matrices.source import MatrixSource
+from xmceval.rows.matrices.source import read_matrix
 from xmceval.rows.matrices.sparse import coo_to_csr
-from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix
+from xmceval.rows.matrices.storage import Csr, Matrix
 from xmceval.rows.names import Axis, naming_columns, plain
+from xmceval.rows.source import Pieces, Source
 
 MOST_REPEATS = 64  # entries per distinct label of a row, or document of a query, in long tables
 BYTES_OF_ENTRY = 48  # memory while sorting
@@ -178,18 +180,18 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     n_rows = _count_rows(by_row, n_lines, request)
     if request.are_scores and truth is not None:
         warnings.extend(doubt_numbers(truth, by_row))
-    stored: FilePieces | Matrix
+    stored: Pieces | Matrix
+    files: tuple[Path, ...] = ()
     if is_streamed and table.path is not None:
-        stored = FilePieces(
-            table.files or (table.path,), partial(_read_sorted, read, table.name, request.are_scores, n_rows)
-        )
+        files = table.files or (table.path,)
+        stored = partial(_read_sorted, read, table.name, request.are_scores, n_rows)
     else:
         csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
         facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
         stored = csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)
     again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
     names_of = partial(_name_entries, by_row, again)
-    source = MatrixSource(table.name, n_rows, None, stored, warnings=warnings, names=names_of)
+    source = Source(table.name, read_matrix, n_rows, files=files, stored=stored, names=names_of, notes=warnings)
     return Opened(
         source,
         table.form,

@@ -75,7 +75,7 @@ def open_table(table: Table, request: Request) -> Opened:
         opened = open_by_query(query_table(table, columns, are_scores=request.are_scores), request)
     else:
         opened = open_by_row(table, columns, request)
-    doubts = opened.source.warnings
+    doubts = opened.source.notes
     doubts.extend(doubt_unread(table, columns, lists, are_scores=request.are_scores))
     if request.are_scores:
         doubts.extend(doubt_systems(table, columns))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote
 from xmceval.files.sidecars.values import Names, is_id, unknown_name
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows, StoredRows
+from xmceval.rows.source import Blocks, Source
 
 BLANK = "has only blank lines; expected rows of idx:value"
 FASTTEXT_PREFIX = b"__label__"
@@ -52,78 +53,59 @@ class Mark(NamedTuple):
     line: int  # the number of the line, counted from 1
 
 
-@dataclass
-class TextSource:
-    """A text file as a source of blocks, starting at `begin` if that is set."""
+def text_source(path: Path, layout: TextLayout, *, are_scores: bool, max_line: int = MAX_LINE) -> Source:
+    """Return a text file as a source of blocks."""
+    return Source(
+        str(path),
+        partial(_read_text, layout, are_scores, max_line),
+        layout.n_rows,
+        layout.n_labels,
+        is_exact=GRAMMARS[layout.kind].has_exact_header,
+        files=(path,),
+        can_start=partial(is_uncompressed, path),
+        mark_of=_mark_of,
+        notes=[layout.warning] if layout.warning else [],
+    )
 
-    path: Path
-    layout: TextLayout
-    are_scores: bool
-    max_line: int = MAX_LINE
-    warnings: list[str] = field(default_factory=list)
-    begin: Mark | None = None
 
-    def __post_init__(self) -> None:
-        self.name = str(self.path)
-        self.n_rows, self.n_labels = self.layout.n_rows, self.layout.n_labels
-        self.is_exact, self.dtype = GRAMMARS[self.layout.kind].has_exact_header, None
-        self._layout_warnings = [self.layout.warning] if self.layout.warning else []
-        self.warnings[:] = self._layout_warnings
+def _read_text(layout: TextLayout, are_scores: bool, max_line: int, source: Source) -> Blocks:
+    """Yield one block per chunk."""
+    grammar, n_declared, skipped = GRAMMARS[layout.kind], layout.n_rows, 0 if source.start else layout.start
+    offset, row, line = source.start or Mark(0, 0, layout.header_lines + 1)
+    chunks = LineChunks(source.files[0], max_line, offset=offset)
+    may_be_blank = not source.start and n_declared is None
+    for chunk in chunks:
+        chunk.start = min(skipped, chunk.stop)
+        skipped -= chunk.start
+        n_rows, n_lines = count_rows(grammar, chunk, chunk.start, chunk.stop)
+        rows = TextRows(source.name, grammar, layout.names, are_scores, chunk, line, chunk.start, n_rows, chunk.stop)
+        may_be_blank = may_be_blank and not rows.first_filled()
+        if n_declared is not None and row + n_rows > n_declared:
+            rows, surplus = rows.split(n_declared - row)
+            if place := surplus.first_filled():
+                raise DataError(
+                    f"{place}: unexpected row; the header {layout.header!r} declares {counted(n_declared, 'row')}"
+                )
+        if rows.n_rows:
+            yield Block(rows, row)
+        row += rows.n_rows
+        line += n_lines
+    if may_be_blank:
+        raise DataError(f"{source.name}: {BLANK}")
+    if chunks.lacks_newline:
+        warning = f"{source.name}: the last line has no newline; it was read (is the file truncated?)"
+        source.notes[:] = [*filter(None, [layout.warning]), warning]
+    if n_declared is not None and row < n_declared:
+        raise DataError(
+            f"{source.name}: the header {layout.header!r} declares {counted(n_declared, 'row')}, but the file has "
+            f"{counted(row, 'row')} (is it truncated, or the header wrong?)"
+        )
 
-    def files(self) -> tuple[Path, ...]:
-        """Return the file."""
-        return (self.path,)
 
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield one block per chunk."""
-        grammar, skipped = GRAMMARS[self.layout.kind], 0 if self.begin else self.layout.start
-        offset, row, line = self.begin or Mark(0, 0, self.layout.header_lines + 1)
-        chunks = LineChunks(self.path, self.max_line, offset=offset)
-        may_be_blank = self.begin is None and self.n_rows is None
-        for chunk in chunks:
-            chunk.start = min(skipped, chunk.stop)
-            skipped -= chunk.start
-            n_rows, n_lines = count_rows(grammar, chunk, chunk.start, chunk.stop)
-            rows = TextRows(
-                self.name, grammar, self.layout.names, self.are_scores, chunk, line, chunk.start, n_rows, chunk.stop
-            )
-            may_be_blank = may_be_blank and not rows.first_filled()
-            if self.n_rows is not None and row + n_rows > self.n_rows:
-                rows, surplus = rows.split(self.n_rows - row)
-                if place := surplus.first_filled():
-                    raise DataError(
-                        f"{place}: unexpected row; the header {self.layout.header!r} declares "
-                        f"{counted(self.n_rows, 'row')}"
-                    )
-            if rows.n_rows:
-                yield Block(rows, row)
-            row += rows.n_rows
-            line += n_lines
-        if may_be_blank:
-            raise DataError(f"{self.path}: {BLANK}")
-        if chunks.lacks_newline:
-            warning = f"{self.name}: the last line has no newline; it was read (is the file truncated?)"
-            self.warnings[:] = [*self._layout_warnings, warning]
-        if self.n_rows is not None and row < self.n_rows:
-            raise DataError(
-                f"{self.name}: the header {self.layout.header!r} declares {counted(self.n_rows, 'row')}, but the file "
-                f"has {counted(row, 'row')} (is it truncated, or the header wrong?)"
-            )
-
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any line."""
-        return is_uncompressed(self.path)
-
-    @staticmethod
-    def mark_of(block: Block) -> Mark:
-        """Return the place of the first row of a block that `blocks` has yielded."""
-        rows: Any = block.stored
-        return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
-
-    def starting_at(self, place: Mark) -> TextSource:
-        """Return the same source, starting at a mark."""
-        return replace(self, begin=Mark(*place), warnings=[])
+def _mark_of(block: Block) -> Mark:
+    """Return the place of the first row of a block of text."""
+    rows: Any = block.stored
+    return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
 
 
 def _expected(code: int, *, has_tabs: bool) -> str:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, Fault
-from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, Source, StoredRows
+from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import as_list, find_lists, find_pair, join_lists, refuse_dicts, refuse_sets
 from xmceval.rows.matrices.rankings import InMemory, are_ids, doubt_ids
 from xmceval.rows.matrices.sparse import csr_arrays
-from xmceval.rows.matrices.storage import Csr, FilePieces, Matrix, PaddedLists
+from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists
 from xmceval.rows.matrices.tensors import as_values, shape_of
-from xmceval.rows.repairs import unrepaired
-from xmceval.rows.sources import shards_of
+from xmceval.rows.source import Blocks, Source
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, which then stays in the processor's cache
 AS_MATRIX = "lists of equal length, read as a dense matrix"
@@ -32,7 +30,7 @@ BLOCK_ROWS = 1 << 15  # rows per block, so that nearly empty rows do not make lo
 class MatrixRows(StoredRows):
     """A slice of rows of one piece of a matrix."""
 
-    source: MatrixSource
+    source: Source
     piece: Matrix
     start: int  # range of rows in the piece
     n_rows: int
@@ -79,106 +77,62 @@ class MatrixRows(StoredRows):
         return selected
 
 
-@dataclass(eq=False)  # not frozen, as two are made for each small batch
-class MatrixSource:
-    """A matrix as a source of blocks."""
+def read_matrix(source: Source) -> Blocks:
+    """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
 
-    name: str  # the name of the matrix in messages
-    n_rows: int  # the number of rows
-    n_labels: int | None  # the number of labels, if the matrix defines it
-    stored: Matrix | FilePieces  # the rows, in memory or in files that are reread for each pass
-    warnings: list[str] = field(default_factory=list)  # warnings from reading
-    dtype: np.dtype[Any] | None = None  # the type of the stored values
-    is_dense: bool = False  # whether the pieces are dense scores
-    depth: int | None = None  # labels to select per dense row, if all metrics are at cutoffs
-    reading: str = ""  # how the matrix was read, and on what evidence
-    is_ranked: bool = False  # whether it has labels without scores, ranked only by their order
-    first_row: int = 0  # the number of the first row of `stored`, if earlier rows are skipped
-    # names the entries of a label in a row for messages, if they have names
-    names: Callable[[int, int], EntryNames] | None = None
+    Blocks of dense matrices that are read without a copy have many more entries.
+    """
+    first_row = source.start
+    for piece in pieces_of(source, first_row):
+        start, n_rows = 0, piece.n_rows
+        while start < n_rows:
+            stop, row = _stop_block(source, piece, start), first_row + start
+            yield Block(MatrixRows(source, piece, start, stop - start, row), row)
+            start = stop
+        first_row += n_rows
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "names": None}  # which would take whole tables to another process
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether `n_labels` must be the number of labels."""
-        return self.n_labels is not None
+def pieces_of(source: Source, first_row: int = 0) -> Iterable[Matrix]:
+    """Return the rows of a matrix in order, those in files from a row on."""
+    stored = source.stored
+    if stored is None:
+        return ()
+    return (stored,) if isinstance(stored, Matrix) else stored(first_row)
 
-    @property
-    def pieces(self) -> Iterable[Matrix]:
-        """The rows in order."""
-        return (self.stored,) if isinstance(self.stored, Matrix) else self.stored
 
-    @property
-    def can_start(self) -> bool:
-        """Whether reading can begin at any row."""
-        if isinstance(self.stored, Matrix):
-            return True
-        return self.stored.starts_anywhere is not None and self.stored.starts_anywhere()
+def _stop_block(source: Source, piece: Matrix, start: int) -> int:
+    """Return the row of a piece where the block from `start` on ends."""
+    n_entries = BLOCK_ENTRIES
+    if isinstance(piece, Dense):
+        n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=source.depth is not None)
+    return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, piece.n_rows)
 
-    def starting_at(self, row: int) -> MatrixSource:
-        """Return the same source, starting at a row."""
-        if isinstance(self.stored, Matrix):
-            return self.sliced(row, self.n_rows)
-        return replace(self, stored=replace(self.stored, first_row=row), first_row=row)
 
-    def sliced(self, start: int, stop: int) -> MatrixSource:
-        """Return a slice of rows of a matrix in memory, keeping their numbers."""
-        if not isinstance(self.stored, Matrix):
-            raise TypeError(f"{self.name}: is not in memory")
-        return replace(self, stored=self.stored.taken(slice(start, stop)), first_row=start)
+def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block | None:
+    """Return all rows of a matrix in memory as one block, shifted as by `Block.shifted`; None if that is not possible.
 
-    @property
-    def n_bytes(self) -> int:
-        """The size in bytes of a matrix in memory."""
-        arrays = self.stored.arrays() if isinstance(self.stored, Matrix) else {}
-        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays.values())
+    There may be no rows, too many, or repairs.
+    """
+    stored, n_rows = source.stored, source.n_rows
+    if not isinstance(stored, Matrix) or not n_rows or source.repairs or _stop_block(source, stored, 0) < n_rows:
+        return None
+    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix)
 
-    def ordered(self, rows: Int64 | None = None, columns: Int64 | None = None) -> MatrixSource:
-        """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""
-        stored: Any = self.stored if isinstance(self.stored, Matrix) else storage.join_pieces(self.stored)
-        if columns is not None:
-            stored = Dense(stored.values[:][:, columns], stored.are_scores)
-        return replace(self, stored=stored if rows is None else stored.taken(rows))
 
-    def files(self) -> tuple[Path, ...]:
-        """Return the files that the pieces are read from; none for pieces in memory."""
-        return () if isinstance(self.stored, Matrix) else self.stored.files
+def selecting(source: Source, depth: int) -> Source:
+    """Return dense scores with a selection of the `depth` best labels (at least 2) per row; others as they are."""
+    if source.shards:
+        return replace(source, shards=tuple(selecting(shard, depth) for shard in source.shards))
+    may_be_dense = isinstance(source.stored, Dense) or callable(source.stored)
+    return replace(source, depth=depth) if may_be_dense and not source.repairs else source
 
-    def selecting(self, depth: int) -> MatrixSource:
-        """Return dense scores with a selection of the `depth` best labels (at least 2) per row."""
-        return replace(self, depth=depth) if self.is_dense else self
 
-    def whole_block(self, first_row: int = 0, prefix: str = "") -> Block | None:
-        """Return all rows as one block, shifted as by `Block.shifted`; None if there are none, or too many."""
-        if not isinstance(self.stored, Matrix) or not self.n_rows:
-            return None
-        if self._stop_block(self.stored, 0, self.n_rows) < self.n_rows:
-            return None
-        rows = MatrixRows(self, self.stored, 0, self.n_rows, self.first_row)
-        return Block(rows, self.first_row + first_row, prefix)
-
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
-
-        Blocks of dense matrices that are read without a copy have many more entries.
-        """
-        first_row = self.first_row
-        for piece in self.pieces:
-            start, n_rows = 0, piece.n_rows
-            while start < n_rows:
-                stop, row = self._stop_block(piece, start, n_rows), first_row + start
-                yield Block(MatrixRows(self, piece, start, stop - start, row), row)
-                start = stop
-            first_row += n_rows
-
-    def _stop_block(self, piece: Matrix, start: int, n_rows: int) -> int:
-        """Return the row of a piece where the block from `start` on ends."""
-        n_entries = BLOCK_ENTRIES
-        if isinstance(piece, Dense):
-            n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=self.depth is not None)
-        return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
+def ordered(source: Source, rows: Int64 | None = None, columns: Int64 | None = None) -> Source:
+    """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""
+    stored: Any = source.stored if isinstance(source.stored, Matrix) else storage.join_pieces(pieces_of(source))
+    if columns is not None:
+        stored = Dense(stored.values[:][:, columns], stored.are_scores)
+    return replace(source, stored=stored if rows is None else stored.taken(rows), files=(), can_start=None)
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -193,9 +147,7 @@ def count_columns(y_score: Any) -> int | None:
     return int(shape[1]) if is_matrix else None
 
 
-def as_truth(
-    y_true: Any, name: str = "y_true", n_labels: int | None = None, *, has_grades: bool = False
-) -> MatrixSource:
+def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None, *, has_grades: bool = False) -> Source:
     """Wrap a truth matrix.
 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any
@@ -203,19 +155,19 @@ def as_truth(
     or as a nested tensor. With `has_grades`, lists of equal length are rows of a matrix.
     """
     y_true = _take_sparse(y_true, name, are_scores=False)
-    if isinstance(y_true, MatrixSource):
+    if isinstance(y_true, Source):
         return y_true
     lists = find_lists(y_true, name, n_labels, are_scores=False, has_grades=has_grades)
     if lists is not None:
-        return MatrixSource(name, lists.n_rows, None, lists, reading="lists of ids of labels")
+        return Source(name, read_matrix, lists.n_rows, stored=lists, reading="lists of ids of labels")
     values = as_values(y_true, name)
     is_of_lists = isinstance(y_true, (list, tuple))
     reading = AS_MATRIX if is_of_lists else f"dense array of {storage.name_of(values.dtype)}"
     dense, (n_rows, width) = Dense(values, are_scores=False), values.shape
-    return MatrixSource(name, n_rows, width, dense, reading=reading)
+    return Source(name, read_matrix, n_rows, width, stored=dense, reading=reading)
 
 
-def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:
+def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> Source:
     """Wrap a score matrix.
 
     Any scipy.sparse matrix or array, or a sparse tensor of PyTorch (stored entries are the predictions, zeros too); a
@@ -224,7 +176,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     a list of lists, arrays or tensors, or integers [n_rows, any width] that `are_ids` takes for labels.
     """
     y_score = _take_sparse(y_score, name, are_scores=True)
-    if isinstance(y_score, MatrixSource):
+    if isinstance(y_score, Source):
         return y_score
     pair = find_pair(y_score, name)
     if pair is not None:
@@ -241,20 +193,21 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
                 )
             reading = f"ids of labels in {pair.labels_name}, scores in {pair.scores_name}"
             joined = PaddedLists(ids[:], values)
-        return MatrixSource(pair.labels_name, joined.n_rows, None, joined, dtype=joined.values.dtype, reading=reading)
+        name, dtype = pair.labels_name, joined.values.dtype
+        return Source(name, read_matrix, joined.n_rows, stored=joined, dtype=dtype, reading=reading)
     lists = find_lists(y_score, name, n_labels, are_scores=True)
     if lists is not None:
         refuse_sets(y_score, name)
-        return MatrixSource(name, lists.n_rows, None, lists, reading=RANKED, is_ranked=True)
+        return Source(name, read_matrix, lists.n_rows, stored=lists, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
     if are_ids(InMemory(values), name, n_labels):
         labels = values[:]
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
-        return MatrixSource(name, len(labels), None, PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
+        return Source(name, read_matrix, len(labels), stored=PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
     reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
     dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
     doubts = doubt_ids(InMemory(values), name)
-    return MatrixSource(name, n_rows, width, dense, warnings=doubts, dtype=values.dtype, is_dense=True, reading=reading)
+    return Source(name, read_matrix, n_rows, width, stored=dense, notes=doubts, dtype=values.dtype, reading=reading)
 
 
 def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
@@ -271,12 +224,12 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
     csr, reading = Csr(*csr_arrays(matrix, name), are_scores), f"sparse matrix of {storage.name_of(matrix.dtype)}"
     storage.check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
-    return MatrixSource(name, n_rows, n_labels, csr, dtype=dtype or matrix.dtype, reading=reading)
+    return Source(name, read_matrix, n_rows, n_labels, stored=csr, dtype=dtype or matrix.dtype, reading=reading)
 
 
 def open_pair(
     y_true: Any, y_score: Any, n_labels: int | None = None, *, has_grades: bool = False
-) -> tuple[MatrixSource, MatrixSource] | None:
+) -> tuple[Source, Source] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
     `n_labels` is known from the caller or earlier batches.
@@ -289,18 +242,11 @@ def open_pair(
 
 def check_narrow(scores: Source, what: str = "") -> None:
     """Refuse values that float64 would round; `what` says where scores are compared, if not within their rows."""
-    for matrix in find_matrices(scores):
-        for piece in matrix.pieces if matrix.dtype is not None and storage.may_be_wide(matrix.dtype) else ():
+    for matrix in scores.parts:
+        for piece in pieces_of(matrix) if matrix.dtype is not None and storage.may_be_wide(matrix.dtype) else ():
             values = piece.values[:]
             if isinstance(piece, Csr):
                 values = values[int(piece.indptr[0]) : int(piece.indptr[-1])]
             if storage.is_wide(values):
                 then = f", so they cannot be compared {what} (hint: scale them, or pass float64)" if what else ""
                 raise DataError(f"{matrix.name}: has values that float64 would round ({values.dtype}){then}")
-
-
-def find_matrices(source: Source) -> list[MatrixSource]:
-    """Return the matrices in a source or its shards, ignoring other kinds of sources."""
-    if isinstance(source, MatrixSource):
-        return [source]
-    return [matrix for shard in shards_of(source) if isinstance(matrix := unrepaired(shard), MatrixSource)]

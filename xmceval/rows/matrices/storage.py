@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -114,6 +113,11 @@ class Matrix(ABC):
         """The number of rows."""
         return int(self.shape[0])
 
+    @property
+    def n_bytes(self) -> int:
+        """The size of its arrays."""
+        return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in self.arrays().values())
+
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
         return start + n_entries // max(int(self.shape[1]), 1)
@@ -136,20 +140,6 @@ class Matrix(ABC):
             this, **{name: array[rows] if are_in_row else array[:][rows] for name, array in self.arrays().items()}
         )
         return matrix
-
-
-@dataclass(frozen=True)
-class FilePieces:
-    """The rows of files as pieces of a matrix, which are reread for each pass."""
-
-    files: tuple[Path, ...]
-    read: Callable[[int], Iterator[Matrix]]  # yields the pieces in order, starting at a row
-    # returns whether reading can begin at any row; None if never
-    starts_anywhere: Callable[[], bool] | None = None
-    first_row: int = 0
-
-    def __iter__(self) -> Iterator[Matrix]:
-        return self.read(self.first_row)
 
 
 @dataclass(frozen=True)

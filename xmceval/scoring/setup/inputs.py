@@ -18,7 +18,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.ranking.dicts import find_records, is_record
 from xmceval.files.ranking.queries import Judgments, QuerySource
 from xmceval.files.sidecars.values import names_beside_ids, read_numbers
-from xmceval.rows.block import Float64, Source
+from xmceval.rows.block import Float64
 from xmceval.rows.matrices.frames import is_frame, read_wide, rows_of
 from xmceval.rows.matrices.source import as_scores, as_truth, is_sparse
 from xmceval.rows.matrices.storage import rounded
@@ -26,7 +26,8 @@ from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.names import Axis, are_both_named, first_named
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
-from xmceval.rows.sources import ReopenedSource, ShardedSource, shards_of
+from xmceval.rows.source import Source, reopened
+from xmceval.rows.sources import sharded
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.joins import (
@@ -92,7 +93,7 @@ def _open_true_part(
     if name == "train" and opened.by_row is not None:
         from xmceval.files.tables.by_row import doubt_numbers  # not loaded for other files
 
-        opened.source.warnings.extend(doubt_numbers(opened.by_row))
+        opened.source.notes.extend(doubt_numbers(opened.by_row))
         if opened.by_row.labels is not None and (first is None or first.documents is None):
             raise names_beside_ids(name, "y_true" if first is None else first.name)
     return join_rows(opened, options)
@@ -176,7 +177,7 @@ def _open_stored(stored: Path | QuerySource | Table, request: Request) -> Opened
     if not (request.is_shard and opened.is_held and isinstance(stored, Path)) or pipe_key(stored) is not None:
         return opened
     files = () if isinstance(stored, RemotePath) else find_files(stored)
-    return replace(opened, source=ReopenedSource(opened.source, partial(_open_again, stored, request), files))
+    return replace(opened, source=reopened(opened.source, partial(_open_again, stored, request), files))
 
 
 def _open_again(path: Path, request: Request) -> Source:
@@ -254,7 +255,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
     first = parts[0]
     name = shards.name if isinstance(shards.parts[0], Path) else first.name.rpartition("[")[0]
     return Opened(
-        ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores),
+        sharded([part.source for part in parts], shards.name, are_scores=are_scores),
         facts=(_describe(parts),),
         name=shards.name,
         parts=tuple(parts),
@@ -307,15 +308,14 @@ def _describe(parts: Sequence[Opened]) -> str:
 
 def are_same(first: Source, second: Source) -> bool:
     """Return whether two sources have the same files, shard by shard."""
-    shards, others = shards_of(first), shards_of(second)
-    return len(shards) == len(others) and all(map(_are_same_file, shards, others))
+    return len(first.parts) == len(second.parts) and all(map(_are_same_file, first.parts, second.parts))
 
 
 def _are_same_file(first: Source, second: Source) -> bool:
     """Return whether two files are the same; remote names lack the query strings that may distinguish them."""
     path, other = to_path(first.name), to_path(second.name)
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
-        return str(path) == str(other) and first.files() == second.files()
+        return str(path) == str(other) and first.files == second.files
     return other.exists() and path.exists() and path.samefile(other)
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from xmceval.errors import AmbiguousError, DataError, argument
 from xmceval.files.opened import Opened
 from xmceval.files.sidecars.values import Names
-from xmceval.rows.matrices.source import MatrixSource
+from xmceval.rows.matrices.source import ordered
 from xmceval.rows.names import Axis, find_order, first_named, say_how, unnamed_error
-from xmceval.rows.repairs import RepairedSource, unrepaired
+from xmceval.rows.source import Source, repaired
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH
@@ -60,7 +60,7 @@ class KnownLabels:
         return first_named(None, self.axis)
 
 
-def join_matrix(source: MatrixSource, rows: Axis, labels: Axis, known: KnownLabels) -> Opened:
+def join_matrix(source: Source, rows: Axis, labels: Axis, known: KnownLabels) -> Opened:
     """Return a matrix in memory with its labels in the known order; its rows are not joined yet."""
     axis = known.axis_for(labels)
     order = None if axis is None else find_order(axis, labels, known.unnamed)
@@ -80,7 +80,7 @@ def join_matrix(source: MatrixSource, rows: Axis, labels: Axis, known: KnownLabe
     )
     if order is None:
         return opened
-    return replace(opened, source=source.ordered(None, order), labels=axis, reordered=labels)
+    return replace(opened, source=ordered(source, None, order), labels=axis, reordered=labels)
 
 
 def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> Opened:
@@ -88,7 +88,7 @@ def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> 
     if opened.rows_by != "query":  # queries were joined when they were read
         opened = _in_order_of_rows(opened, truth)
     if options.duplicates == "max":
-        opened = replace(opened, source=RepairedSource(opened.source))
+        opened = replace(opened, source=repaired(opened.source))
     return opened
 
 
@@ -101,12 +101,12 @@ def _in_order_of_rows(opened: Opened, truth: Opened | None) -> Opened:
     source = opened.source
     order = find_order(ours, rows)
     if order is not None:
-        if not isinstance(source, MatrixSource):
+        if source.stored is None:
             raise DataError(
                 f"{opened.name}: its {rows.holder} has the ids of {truth.name} in another order; a text file is "
                 "read in its own order (hint: sort the lines of both by it)"
             )
-        source = source.ordered(order)
+        source = ordered(source, order)
     return replace(opened, source=source, rows=rows, rows_by=say_how(ours, rows, "position"))
 
 
@@ -203,7 +203,7 @@ def _labels_are(opened: Opened) -> str:
 
 def _in_memory(opened: Opened) -> bool:
     """Return whether the rows are those of a matrix, of lists or of a table."""
-    return isinstance(unrepaired(opened.parts[0].source if opened.parts else opened.source), MatrixSource)
+    return opened.source.parts[0].stored is not None
 
 
 def find_width(options: Options, truth: Opened | None, names: Names | None) -> Width:

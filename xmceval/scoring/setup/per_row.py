@@ -22,12 +22,13 @@ from xmceval.files.sidecars.values import read_row_groups, read_row_ids
 from xmceval.files.tables.columns import UNUSED, explain_keys, find_roles
 from xmceval.files.tables.open import table_at
 from xmceval.files.tables.table import Table, memory_table
-from xmceval.rows.block import Float64, Source
+from xmceval.rows.block import Float64
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.ids import RowIds, join_by_id
 from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.names import Axis, find_order, first_named, naming_columns, plain, say_how
 from xmceval.rows.shards import Shards
+from xmceval.rows.source import Source
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.inputs import open_scores, take_numbers
 from xmceval.scoring.setup.joins import KnownLabels, find_width, refuse_reordered

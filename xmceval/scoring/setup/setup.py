@@ -13,11 +13,12 @@ from xmceval.errors import DataError, Doubt, UsageError, argument, counted, list
 from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Source
+from xmceval.rows.block import Float64, Int64
 from xmceval.rows.filters import Filter
 from xmceval.rows.groups import RowGroups
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
+from xmceval.rows.source import Source
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 

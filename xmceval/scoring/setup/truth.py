@@ -15,11 +15,11 @@ from xmceval.files.shards import find_shards
 from xmceval.files.sidecars.values import names_beside_ids, read_names
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
-from xmceval.rows.block import Source
 from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.names import Axis, first_named
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
+from xmceval.rows.source import Source
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup.inputs import are_same, open_scores, open_truth

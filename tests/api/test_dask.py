@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.dying import Deadly
+from support.pieces import read_in_pieces
 from support.processes import COMPILING
 from support.sample import PATHS
 
@@ -45,7 +46,7 @@ def client():
 
 @pytest.fixture
 def executor(client, monkeypatch):
-    monkeypatch.setattr(executors, "PART_BYTES", 5_000)
+    read_in_pieces(monkeypatch, parts=5_000)
     client.wait_for_workers(2, timeout=60)
     return client.get_executor(retries=3, pure=False)
 
@@ -102,7 +103,7 @@ def test_a_fault_has_the_words_of_one_process_and_is_not_tried_again(executor, t
     with pytest.raises(DataError, match=r"p.txt:301: the score value of label 1 is NaN") as one:
         xmceval.score(TRUTH, path, k=1, metrics="P")
     monkeypatch.setattr(executors, "score_part", Counting(executors.score_part, counted))
-    monkeypatch.setattr(executors, "PART_BYTES", 1 << 26)
+    read_in_pieces(monkeypatch, parts=1 << 26)
     with pytest.raises(DataError) as other:
         xmceval.score(TRUTH, path, k=1, metrics="P", executor=executor)
     assert str(other.value) == str(one.value)

@@ -26,7 +26,6 @@ from support.pieces import read_in_pieces
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.api.score import score_systems
-from xmceval.files.io import chunks
 from xmceval.files.shards import find_shards
 from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
@@ -40,11 +39,7 @@ OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 512)
-    monkeypatch.setattr(executors, "MARK_BYTES", 700)
-    monkeypatch.setattr(executors, "PART_BYTES", 4000)
-    monkeypatch.setattr(executors, "MOST_WAITING", 3)
-    read_in_pieces(monkeypatch, entries=128)
+    read_in_pieces(monkeypatch, text=512, marks=700, parts=4000, waiting=3, entries=128)
 
 
 def make_matrices():

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.files import write_qrels, write_run
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval.cli.main import main
 from xmceval.errors import DataError, UsageError, XmcevalWarning
 from xmceval.files.saved_rows import read_rows
-from xmceval.rows.matrices import source as matrices
 
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]
 
@@ -40,7 +40,7 @@ def save(made):
 def test_saved_rows_give_the_same_digits(made, save, form, weighted, rng, monkeypatch):
     truth, scores, options = made
     options["sample_weight"] = rng.integers(0, 3, 90) if weighted else None
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 50)
+    read_in_pieces(monkeypatch, entries=50)
     together = xmceval.compare(truth, scores, **options, save_rows=f"both.rows.{form}", threads=2)
     apart = [save(f"{name}.rows.{form}", name, **options) for name in scores]
     for files in ([f"both.rows.{form}"], apart):
@@ -51,7 +51,7 @@ def test_saved_rows_give_the_same_digits(made, save, form, weighted, rng, monkey
 
 def test_rows_are_in_order_and_are_those_of_the_judge(made, save, monkeypatch):
     truth, scores, _ = made
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 7)
+    read_in_pieces(monkeypatch, entries=7)
     table = read_rows(save("a.rows.csv", threads=3))
     assert table.rows == tuple(map(str, range(90)))
     best = np.where(scores["a"].max(axis=1) > -np.inf, scores["a"].argmax(axis=1), -1)

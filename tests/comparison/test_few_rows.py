@@ -8,12 +8,11 @@ import pytest
 from judge import naive_pairs
 from support.executors import PicklingExecutor
 from support.judged import row_values
+from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.options import Testing
-from xmceval.rows.matrices import source as matrices
-from xmceval.scoring import executor as executors
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.resolve import System
 from xmceval.scoring.setup.truth import OpenedTruth
@@ -129,8 +128,7 @@ def test_blocks_threads_and_executors_keep_the_same_rows(n_other, testing, monke
     truth, scores = make(np.random.default_rng(n_other), 300, n_other, 3)
     options = in_bins(truth) | testing
     expected = xmceval.compare(truth, scores, **options, threads=1).to_dict()
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
-    monkeypatch.setattr(executors, "PART_BYTES", 4000)
+    read_in_pieces(monkeypatch, entries=100, parts=4000)
     assert xmceval.compare(truth, scores, **options, threads=2).to_dict() == expected
     if not testing:  # resampling needs the values of rows, which stay where they are computed
         assert check_executor(truth, scores).to_dict()["comparisons"] == expected["comparisons"]
@@ -172,8 +170,7 @@ def test_means_of_runs_are_exchanged_as_rows(n_other):
 
 
 def test_executors_keep_the_rows_of_means_of_runs(monkeypatch):
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
-    monkeypatch.setattr(executors, "PART_BYTES", 4000)
+    read_in_pieces(monkeypatch, entries=100, parts=4000)
     truth, scores = make(np.random.default_rng(3), 300, 4, 3)
     comparison = check_executor(truth, {"runs": [scores["a"], scores["b"]], "c": scores["c"]})
     assert any(each.n_differing is not None for each in comparison.differences)

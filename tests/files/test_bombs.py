@@ -172,7 +172,7 @@ COMPRESSORS = {
 
 @pytest.mark.parametrize("ending", COMPRESSORS)
 def test_a_small_file_that_would_be_held_whole_may_not_expand_without_end(monkeypatch, ending):
-    monkeypatch.setattr(streams, "HELD_BYTES", MIB)
+    read_in_pieces(monkeypatch, held=MIB)
     truth = write("t.json", json.dumps({"q": {"d": 1}}).encode())
     xmceval.score(truth, truth, metrics="P", k=1)  # compiled
     small, large = (b'{"q": {"d": 1' + b" " * n_bytes + b"}}" for n_bytes in (MIB - 100, 16 * MIB))

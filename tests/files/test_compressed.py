@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.files import PREDS, TRUTH, Stdin, same_numbers, scored, write
+from support.pieces import read_in_pieces
 from test_formats import TRUTHS, _in_a_folder, refused  # noqa: F401 - a fixture for all tests
 
 from xmceval import DataError
@@ -55,8 +56,7 @@ def test_compression_is_recognised_by_content(packer, monkeypatch):
 @pytest.mark.parametrize("packer", PACKERS)
 @pytest.mark.parametrize("size", [1, 7, 1 << 15])
 def test_members_are_joined_and_padding_with_zero_bytes_is_skipped(monkeypatch, packer, size):
-    monkeypatch.setattr(frames, "READ_BYTES", size)
-    monkeypatch.setattr(frames, "ZSTD_READ_BYTES", size)
+    read_in_pieces(monkeypatch, packed=size)
     pack = PACKERS[packer]
     assert read(pack(LONG) + pack(b"") + pack(b"tail")) == LONG + b"tail"
     assert read(pack(b"a") + bytes(8) + pack(b"b") + bytes(512)) == b"ab"

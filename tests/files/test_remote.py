@@ -25,6 +25,7 @@ import zstandard
 from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow import parquet
 from scipy import sparse
+from support.pieces import read_in_pieces
 from support.processes import SIGNALS, wait_for
 from support.strategies import to_rows, to_text
 from support.webserver import Server
@@ -35,7 +36,6 @@ from xmceval.files.io import remote, streams
 from xmceval.files.io.paths import as_input
 from xmceval.files.shards import check_files, find_shards
 from xmceval.rows.progress import measure_progress
-from xmceval.scoring import executor
 
 N_ROWS, N_LABELS = 400, 50
 SECRET = "sig=S3CR3T"
@@ -162,7 +162,7 @@ def test_a_file_is_fetched_once(server, tmp_path, monkeypatch):
 
 
 def test_a_worker_fetches_a_file_once_for_all_its_tasks(server, local, monkeypatch):
-    monkeypatch.setattr(executor, "PART_BYTES", 1 << 12)
+    read_in_pieces(monkeypatch, parts=1 << 12)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert score(server.url("truth.txt"), server.url("p.txt"), executor=pool) == local["p.txt"]
     assert server.requests.count(("GET", "p.txt", None)) == 2, "here and there"

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.files import open_scores, write
+from support.pieces import read_in_pieces
 from support.recipes import GUIDES, find_code, run, split_parts
 
 import xmceval
@@ -149,11 +150,7 @@ def test_line_ends_and_compression_change_nothing(name, kind, code, labels, by_q
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_the_size_of_chunks_changes_nothing(name, kind, code, labels, by_query, size, expected, monkeypatch):
     labels, path = labels and write("labels", labels), make(code)
-    monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", size)
-    monkeypatch.setattr("xmceval.files.tables.table.BATCH_ROWS", size)
-    for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.pairs"):
-        monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
-    monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
+    read_in_pieces(monkeypatch, text=size, lines=size, entries=size, rows=2)
     assert dict(score(kind, path, by_query=by_query, labels=labels)) == expected
 
 

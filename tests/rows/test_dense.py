@@ -13,7 +13,7 @@ import xmceval
 from xmceval import DataError
 from xmceval.kernels.rows import dense as kernels
 from xmceval.rows.block import Scratch, SortedRows
-from xmceval.rows.matrices import dense, source as matrices
+from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
 
@@ -256,7 +256,7 @@ def test_no_order_of_scores_is_slow(order):
 def test_large_blocks_are_split_evenly(rng, monkeypatch):
     truth, scores = rng.random((50, 20)) < 0.2, levels(rng, (50, 20), 9)
     expected = content(score_graded(truth, scores, k=3, metrics=["P", "nDCG"]))
-    monkeypatch.setattr(dense, "SELECT_ENTRIES", 60)
+    read_in_pieces(monkeypatch, selected=60)
     assert content(score_graded(truth, scores, k=3, metrics=["P", "nDCG"])) == expected
 
 

@@ -208,7 +208,7 @@ def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, bl
 
 
 def test_rows_leave_a_device_block_by_block(truth, scores, monkeypatch):
-    monkeypatch.setattr("xmceval.rows.matrices.dense.DEVICE_ENTRIES", 3 * N_LABELS)
+    read_in_pieces(monkeypatch, copied=3 * N_LABELS)
     device = OnDevice(scores)
     assert estimates(truth, device) == estimates(truth, scores)
     assert sum(device.copied) == N_ROWS + 2  # one to find out the type, and one that could be a ranking

@@ -12,6 +12,12 @@ SIZES = {  # of the pieces that files and matrices are read in
     "block": ["rows.matrices.source.BLOCK_ROWS"],
     "numbers": ["scoring.evaluate.MOST_NUMBERS"],  # of a run of rows
     "ids": ["scoring.tasks.label_counts.DENSE_IDS"],  # of labels, from which on their counts are kept by id
+    "parts": ["scoring.executor.PART_BYTES"],  # of files, for a task of an executor
+    "marks": ["scoring.executor.MARK_BYTES"],  # of text between two places where a task may begin to read
+    "waiting": ["scoring.executor.MOST_WAITING"],  # tasks
+    "copied": ["rows.matrices.dense.DEVICE_ENTRIES"],  # from another device at a time
+    "selected": ["rows.matrices.dense.SELECT_ENTRIES"],  # from which the best are selected at a time
+    "held": ["files.io.streams.HELD_BYTES"],  # that a compressed file may expand to in memory
     "entries": [
         f"{module}.BLOCK_ENTRIES" for module in ("rows.matrices.source", "files.arrays.npz", "files.arrays.pairs")
     ],

@@ -310,7 +310,8 @@ def list_lines(
     """List differences with intervals and tests, one per line; `adjusted` is the heading of adjusted p."""
     counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
     head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
-    rows, sizes = [], []
+    rows = []
+    sizes = []
     for name, difference in zip(heads, differences, strict=True):
         size, *ends = (
             "" if value is None else signed(difference, value, layout)

@@ -81,7 +81,8 @@ def judge_comparison(
 ) -> tuple[GateOutcome, ...]:
     """Judge how every system of a comparison differs from its baseline."""
     layout = layout.settle(comparison.results[0].nouns)
-    systems, against = list(comparison.systems), comparison.testing.against
+    systems = list(comparison.systems)
+    against = comparison.testing.against
     measures = [figure.measure for figure in comparison.results[0].figures]
     check_decidable(gates, measures, len(systems), against)
     return tuple(judge_datasets(gates, {"": comparison}, measures, systems, against or systems[0], layout))
@@ -105,7 +106,9 @@ def judge_datasets(
 
 def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison | None, layout: Layout) -> GateOutcome:
     """Judge how a system differs from its baseline."""
-    measure, system, baseline = outcome.measure, outcome.system, outcome.baseline
+    measure = outcome.measure
+    system = outcome.system
+    baseline = outcome.baseline
     difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
     if difference is not None:
         outcome = replace(outcome, value=difference.difference, p_adjusted=difference.p_that_decides)
@@ -124,7 +127,8 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     points = " points" if gate.limit != gate.number and not layout.is_in_percent else ""
     more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
     place = f"{outcome.dataset}: " if outcome.dataset else ""
-    family, tests = "tests", [other for other in comparison.differences if other.p is not None]
+    family = "tests"
+    tests = [other for other in comparison.differences if other.p is not None]
     if comparison.testing.adjust_over != "all":
         family = f"pairs on {measure}"
         tests = [other for other in tests if (other.measure.name, other.bin) == (measure.name, difference.bin)]

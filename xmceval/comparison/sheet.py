@@ -21,7 +21,7 @@ from xmceval.comparison.difference import (
 )
 from xmceval.comparison.options import BETTER, MARKS, NONE, WORSE, Testing
 from xmceval.comparison.paired import LEVEL
-from xmceval.errors import counted, listed, plural
+from xmceval.errors import agreeing, counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, join_letters, name_letters
@@ -100,7 +100,8 @@ def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine], layout: Layo
 
 def mark_against(comparison: Compared, layout: Layout) -> Signs:
     """Mark values that are significantly better or worse than the common baseline's."""
-    against, signs = comparison.testing.against, find_signs(layout)
+    against = comparison.testing.against
+    signs = find_signs(layout)
     marks = {
         (difference.bin, difference.measure.name, difference.system): signs[difference.mark]
         for difference in comparison.differences
@@ -114,7 +115,8 @@ def mark_against(comparison: Compared, layout: Layout) -> Signs:
 
 def mark_best(comparison: Compared, layout: Layout) -> Signs:
     """Mark the values that are the best of a metric, and significantly better than the second."""
-    beaten, sign = find_beaten(comparison), find_signs(layout)[BETTER]
+    beaten = find_beaten(comparison)
+    sign = find_signs(layout)[BETTER]
     by_measure: dict[tuple[str, Measure], dict[str, float]] = {}
     for name, result in comparison.systems.items():
         for bin_name, figures in result.by_bin.items():
@@ -123,7 +125,8 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
     marks = {}
     for (bin_name, measure), values in by_measure.items():
         ordered = sorted(values, key=values.__getitem__, reverse=measure.metric.higher_is_better)
-        best, seconds = ordered[0], [name for name in ordered[1:] if values[name] == values[ordered[1]]]
+        best = ordered[0]
+        seconds = [name for name in ordered[1:] if values[name] == values[ordered[1]]]
         key = bin_name, measure.name, best
         if seconds and set(seconds) <= set(beaten.get(key, ())):
             marks[key] = sign
@@ -216,7 +219,8 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
     sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
-        least, most = layout.format(measure, min(sizes)), layout.format(measure, max(sizes))
+        least = layout.format(measure, min(sizes))
+        most = layout.format(measure, max(sizes))
         lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
     title = " · ".join([f"{measure.name} · row {MINUS} column", *about])
     return Listing(title, head, tuple(rows), frozenset(range(1, len(head))), tuple(lines))
@@ -345,7 +349,7 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     elif not all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)):  # their values may differ
         all_of_them = "all " if len(best) > 2 else ""
         lead = f"{listed(best, 'and')}, which are not {all_of_them}compared with each other, are"
-    untested = f"; {listed(apart, 'and')} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
+    untested = f"; {listed(apart, 'and')} {agreeing(len(apart), 'was', 'were')} not compared with it" if apart else ""
     if not others and beaten:
         return f"{lead} better than all others{untested}"
     after = f"{_note_few({name: from_best[name][0] for name in others})}{untested}"
@@ -367,12 +371,13 @@ def _note_few(differences: Mapping[str, Difference]) -> str:
 
 def describe_few(difference: Difference) -> str:
     """Say that few rows differ, or all by the same amount, if p is exact for that reason."""
-    m, noun = difference.n_differing, difference.nouns.row
+    m = difference.n_differing
+    noun = difference.nouns.row
     if m is None:
         return ""
     if m > FEW_DIFFER:
         return f"all {m:,} {plural(noun)} that differ do so by the same amount"
-    return f"no {plural(noun)} differ" if m == 0 else f"only {counted(m, noun)} differ{'s' if m == 1 else ''}"
+    return f"no {plural(noun)} differ" if m == 0 else f"only {counted(m, noun)} {agreeing(m, 'differs', 'differ')}"
 
 
 def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
@@ -388,18 +393,21 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
 
 def list_untested(comparison: Compared) -> list[str]:
     """List the metrics that were not tested for any pair."""
-    tested, measures = _find_tested(comparison), [difference.measure for difference in comparison.differences]
+    tested = _find_tested(comparison)
+    measures = [difference.measure for difference in comparison.differences]
     names = dict.fromkeys(measure.name for measure in measures if measure.name not in tested)
     return [_describe_untested(list(names))] if names else []
 
 
 def _describe_untested(names: Sequence[str]) -> str:
-    return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested"
+    return f"{listed(names, 'and')} {agreeing(len(names), 'was', 'were')} not tested"
 
 
 def describe_size(difference: Difference, layout: Layout) -> str:
     """Write how large a difference is, with its interval: ``2.05 ±3.00``, or ``2.05 (0.10..4.12)``."""
-    measure, low, high = difference.measure, difference.low, difference.high
+    measure = difference.measure
+    low = difference.low
+    high = difference.high
     size = layout.format(measure, abs(difference.difference))
     if low is None or high is None:
         return size

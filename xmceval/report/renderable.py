@@ -310,12 +310,14 @@ def render(thing: Tabular, form: str, layout: Layout = DEFAULT) -> str:
 
 def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
     """Join as many items as fit on a line of a repr; `total` counts them and those that were not even listed."""
-    line, n = "", 0
+    line = ""
+    n = 0
     for item in items:
         longer = f"{line}{separator}{item}" if line else item
         if line and len(longer) + len(f"{separator}and {total:,} more") > WIDTH - 1:
             break
-        line, n = longer, n + 1
+        line = longer
+        n = n + 1
     return line + (f"{separator}and {total - n:,} more" if n < total else "")
 
 

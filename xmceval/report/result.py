@@ -239,7 +239,8 @@ class Result(Scored, OfResults, Mapping[str, float]):
         >>> xmceval.score(np.eye(4), np.eye(4), metrics=["P@1", "nDCG(gain=exp)@1"]).flat(sep="_at_")
         {'P_at_1': 1.0, 'nDCG_gain_exp_at_1': 1.0}
         """
-        values, n_values = dict[str, float](), 0
+        values = dict[str, float]()
+        n_values = 0
         for bin_name, figures in self.by_bin.items():
             n_values += len(figures)
             for figure in figures:
@@ -333,7 +334,8 @@ class Results(OfResults, Mapping[str, Result]):
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))
         measure = first.figures[0].measure
-        name, is_higher = measure.name, measure.metric.higher_is_better
+        name = measure.name
+        is_higher = measure.metric.higher_is_better
         having = [result for result in self.values() if name in result.estimates]
         ranked = sorted(having, key=lambda result: result[name], reverse=is_higher)
         values = [f"{shorten(result.name)} {result[name]:.4f}" for result in ranked]

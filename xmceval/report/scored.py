@@ -174,7 +174,8 @@ class Scored:
 
 def describe_size(result: Scored) -> tuple[str, ...]:
     """Describe how much was scored; a CSV of values of rows has no labels."""
-    counts, rows = result.counts, counted(result.counts.n_instances, result.nouns.row)
+    counts = result.counts
+    rows = counted(result.counts.n_instances, result.nouns.row)
     return (rows, counted(counts.n_labels, result.nouns.label)) if counts.n_labels else (rows,)
 
 

@@ -25,10 +25,13 @@ MOST_PLACES = 12
 ROUNDED = 8  # units in the last place by which value - margin and value + margin may be off
 
 MINUS = "\N{MINUS SIGN}"
-BEST, SECOND = "best", "second"
-UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
+BEST = "best"
+SECOND = "second"
+UP = "\N{BLACK UP-POINTING TRIANGLE}"
+DOWN = "\N{BLACK DOWN-POINTING TRIANGLE}"
 SUSPECT = "!"  # marks published rows with suspect values
-PUBLISHED_SIGN, NO_VALUE = "\N{BLACK DIAMOND SUIT}", "\N{EN DASH}"  # after the name of a system; in place of a value
+PUBLISHED_SIGN = "\N{BLACK DIAMOND SUIT}"  # after the name of a system
+NO_VALUE = "\N{EN DASH}"  # in place of a value
 ASCII_SIGNS = {PUBLISHED_SIGN: "*", NO_VALUE: "-"}  # where the output has no such signs
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
@@ -129,7 +132,9 @@ class Layout:
         for figure in figures:
             estimate = figure.estimate
             spec = formats[figure.measure.metric.unit]
-            value, low, high = estimate.value, estimate.low, estimate.high
+            value = estimate.value
+            low = estimate.low
+            high = estimate.high
             interval = ""
             if low is not None and high is not None and self.intervals is not False:
                 interval = f"±{high - value:{spec}}"
@@ -255,7 +260,8 @@ def split_columns(
         width = sum(column_width for _, column_width in group)
         if block and used + width > available:
             yield tuple(block)
-            block, used = [], 0
+            block = []
+            used = 0
         if width > available:  # such a group has its own blocks
             names, group_widths = zip(*group, strict=True)
             yield from [names] if size == 1 else split_columns(names, group_widths, available)

@@ -54,7 +54,7 @@ class Spec:
     # returns the names that values are made from, which a shell completes
     names: Callable[[], Iterable[str]] | None = None
 
-    @property
+    @cached_property
     def is_file(self) -> bool:
         """Whether a value may be the path of a file."""
         return self.metavar == "FILE"
@@ -65,7 +65,8 @@ class Spec:
             number = None if isinstance(value, bool) else operator.index(value)
         except TypeError:
             number = None
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         if number is None or (low is not None and number < low) or (high is not None and number > high):
             bounds = "" if low is None else f" of at least {low}"
             bounds += "" if high is None else f" and at most {high}"
@@ -336,16 +337,20 @@ class Options:
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """
         changed: dict[str, Any] = {}
-        for name, spec, passed in self._list_passed():
-            value, default = self.cutoffs if name == "k" else passed, getattr(Options, name)
+        for name, spec, value in self._list_passed():
+            default = getattr(Options, name)
             is_default = default is not None and value == default
-            is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
-            if name not in UNRECORDED and not is_default:
-                value = self.measures if name == "metrics" else value
-                if spec.is_file and not isinstance(value, (int, float)):
-                    changed[name] = input_name(value)
-                else:
-                    changed[name] = bool(value) if spec.kind is bool else _plain(value)
+            if is_default or name in UNRECORDED:
+                continue
+            if name == "k":
+                if self.cutoffs != [*DEFAULT_CUTOFFS]:  # metrics are recorded with their cutoffs
+                    changed[name] = self.cutoffs
+            elif name == "metrics":
+                changed[name] = [measure.name for measure in self.measures]
+            elif spec.is_file and not isinstance(value, (int, float)):
+                changed[name] = input_name(value)
+            else:
+                changed[name] = bool(value) if spec.kind is bool else _plain(value)
         return changed
 
 

@@ -72,7 +72,8 @@ def raw(html: str) -> Markup:
 
 
 TAGS = {BEST: "b", SECOND: "u"}
-LEFT, RIGHT = "text-align: left", "text-align: right"
+LEFT = "text-align: left"
+RIGHT = "text-align: right"
 
 
 def draw(sheet: Sheet) -> str:

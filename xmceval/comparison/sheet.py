@@ -70,10 +70,11 @@ def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
         for bin_name, spreads in itertools.groupby((*runs.spreads, *runs.spreads_in_bins), lambda spread: spread.bin):
             rows = []
             for spread in spreads:
-                values = spread.mean, spread.sd, spread.lowest, spread.highest
-                mean, sd, lowest, highest = (layout.format(spread.measure, value) for value in values)
-                rows.append((spread.measure.name, mean, sd, lowest, highest))
-            title = " · ".join([runs.name, counted(len(runs.results), "run"), *([bin_name] if bin_name else [])])
+                values = (spread.mean, spread.sd, spread.lowest, spread.highest)
+                rows.append((spread.measure.name, *(layout.format(spread.measure, value) for value in values)))
+            title = f"{runs.name} · {counted(len(runs.results), 'run')}"
+            if bin_name:
+                title += f" · {bin_name}"
             yield Listing(title, ("", "mean", "sd", "lowest", "highest"), tuple(rows), frozenset({1, 2, 3, 4}))
 
 
@@ -108,9 +109,12 @@ def mark_against(comparison: Compared, layout: Layout) -> Signs:
         if difference.mark in signs
     }
     words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
-    explained = (f"{words} than {against}",) if marks else ()
-    tested = (f"every system was tested against {against} only",) if comparison.differences else ()
-    return Signs(marks, notes=(*explained, *tested))
+    notes = []
+    if marks:
+        notes.append(f"{words} than {against}")
+    if comparison.differences:
+        notes.append(f"every system was tested against {against} only")
+    return Signs(marks, notes=tuple(notes))
 
 
 def mark_best(comparison: Compared, layout: Layout) -> Signs:
@@ -204,24 +208,23 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
     """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
-    texts = {
-        difference.pair: signed(difference, difference.difference, layout)
-        + (DETECTED if difference.is_detected else " ")
-        for difference in differences
-    }
+    texts = {}
+    for difference in differences:
+        star = DETECTED if difference.is_detected else " "
+        texts[difference.pair] = signed(difference, difference.difference, layout) + star
     head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
     rows = [
         (f"({letters[system]}) {system}", *(texts.get((system, baseline), "") for baseline in baselines))
         for system in systems
     ]
     measure = differences[0].measure
-    about = *describe_pairs(differences, layout), f"{DETECTED} {describe_level([comparison])}"
     sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
         least = layout.format(measure, min(sizes))
         most = layout.format(measure, max(sizes))
         lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
+    about = [*describe_pairs(differences, layout), f"{DETECTED} {describe_level([comparison])}"]
     title = " · ".join([f"{measure.name} · row {MINUS} column", *about])
     return Listing(title, head, tuple(rows), frozenset(range(1, len(head))), tuple(lines))
 
@@ -362,11 +365,13 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
 
 def _note_few(differences: Mapping[str, Difference]) -> str:
     """Write how few rows differ, by name of the other system, after a sentence on undetected differences."""
-    few = {name: words for name, difference in differences.items() if (words := describe_few(difference))}
+    few = {name: difference for name, difference in differences.items() if difference.n_differing is not None}
+    if not few:
+        return ""
     if len(few) > MOST_PAIRS:
-        rows = plural(next(iter(differences.values())).nouns.row)
+        rows = plural(next(iter(few.values())).nouns.row)
         return f" (few {rows} differ from {len(few)} of them)"
-    return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
+    return f" ({'; '.join(f'{name}: {describe_few(difference)}' for name, difference in few.items())})"
 
 
 def describe_few(difference: Difference) -> str:
@@ -385,9 +390,8 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
     beaten: dict[tuple[str, str, str], list[str]] = {}
     for difference in comparison.differences:
         if difference.is_detected:
-            loser = difference.loser
-            winner = difference.system if loser == difference.baseline else difference.baseline
-            beaten.setdefault((difference.bin, difference.measure.name, winner), []).append(loser)
+            [winner] = set(difference.pair) - {difference.loser}
+            beaten.setdefault((difference.bin, difference.measure.name, winner), []).append(difference.loser)
     return beaten
 
 

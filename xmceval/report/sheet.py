@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -167,6 +167,10 @@ class Row:
     head: str
     cells: Mapping[str, Cell]
     ceiling_of: str | None = None
+
+    def select(self, columns: Iterable[str]) -> list[Cell]:
+        """Return the cells of some columns, empty ones where it has no value."""
+        return [self.cells.get(column, EMPTY) for column in columns]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from xmceval.report.forms.plain import has_right_to_left
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Sheet
+from xmceval.report.sheet import BEST, SECOND, Listing, Sheet
 
 # Void elements, which have no end tag.
 VOID = frozenset({"meta", "wbr"})
@@ -87,7 +87,7 @@ def draw(sheet: Sheet) -> str:
         for row in section.rows:
             head = element("th", name(row.head), scope="row", style=LEFT)
             cells = []
-            for cell in (row.cells.get(column, EMPTY) for column in sheet.columns):
+            for cell in row.select(sheet.columns):
                 value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
                 interval = f"\N{NO-BREAK SPACE}{cell.interval}" if cell.interval else None
                 cells.append(element("td", value, interval, element("sup", cell.marks) if cell.marks else None))

@@ -19,7 +19,6 @@ from xmceval.report.sheet import (
     ASCII_MARKS,
     BEST,
     DOWN,
-    EMPTY,
     MINUS,
     NO_VALUE,
     PUBLISHED_SIGN,
@@ -185,7 +184,7 @@ def _draw_table(sheet: Sheet) -> str:
                 of_part = rows[start : start + MOST_LINES]
                 lines = []
                 for row in of_part:
-                    cells = (columns[name].draw_cell(row.cells.get(name, EMPTY)) for name in names)
+                    cells = [columns[name].draw_cell(cell) for name, cell in zip(names, row.select(names), strict=True)]
                     lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
                 parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
         head = [rf"& {' & '.join(_wrap(sheet.head_of(name), 'left') for name in names)} \\"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.plain import clean, pad, text_width
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, SECOND, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # maximum width of aligned columns in the source
@@ -55,7 +55,7 @@ def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]
     rows = []
     for row in section.rows:
         cells = []
-        for cell in (row.cells.get(name, EMPTY) for name in columns):
+        for cell in row.select(columns):
             value = STYLES.get(cell.emphasis, "{}").format(cell.value)
             interval = f" {cell.interval}" if cell.interval else ""
             cells.append(value + interval + (f" <sup>{cell.marks}</sup>" if cell.marks else ""))

@@ -39,7 +39,7 @@ def check_worse(
     Parameters
     ----------
     comparison : Comparison
-        A comparison with `against`, or of two systems, the first of which is the baseline.
+        A comparison with `against`, or of two systems; the first is then the baseline.
     gates : str or iterable of str
         Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit. The default limit
         is 0. If rows are queries, shares are fractions as in their tables: ``"nDCG@10:0.005"``. With a percent sign,

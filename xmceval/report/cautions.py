@@ -100,9 +100,9 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, 
 
 
 def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns, empty_rows: str) -> Iterator[str]:
-    """Yield how missing predictions were counted, at the deepest cutoff with any, and instances without a true label.
+    """Yield how missing predictions at the deepest cutoff, and instances without a true label, were counted.
 
-    Of these with the metrics of each way, if there are several.
+    Metrics that count these instances in different ways are listed by way.
     """
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)

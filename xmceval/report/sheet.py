@@ -98,7 +98,7 @@ class Layout:
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
 
     def settle(self, nouns: Nouns) -> Layout:
-        """Return the layout with the unit of shares: where none was asked for, that of the rows that nouns are of."""
+        """Return the layout with the unit of shares: as asked for, else fractions for queries and percent otherwise."""
         return self if self.percent is not None else replace(self, percent=not nouns.are_of_queries)
 
     @property
@@ -122,7 +122,7 @@ class Layout:
         return write(value, self.spec(measure.metric.unit))
 
     def cells(self, figures: Sequence[Value]) -> list[tuple[Cell, Cell | None]]:
-        """Return the cell of each value, with its interval if it is shown, and that of its ceiling, if it has one.
+        """Return for each value its cell, with the interval if it is shown, and the cell of its ceiling, if it has one.
 
         An interval is ± its half width, or both ends if it is asymmetric. A missing value is a dash.
         """
@@ -162,7 +162,7 @@ DEFAULT = Layout()
 
 @dataclass(frozen=True)
 class Row:
-    """A metric or a system, and its cells by column; or its ceiling, which may be that of all systems: of ``""``."""
+    """The cells of a metric or a system by column, or of its ceiling; `ceiling_of` is empty if all systems share it."""
 
     head: str
     cells: Mapping[str, Cell]

@@ -86,7 +86,7 @@ class Spec:
         return float(number)  # type: ignore[arg-type]
 
     def expect(self, value: Any) -> str:
-        """Return the expected type if that of a value is wrong, else nothing; check_whole checks integers."""
+        """Return the type expected of a value, empty if it has it; `check_whole` checks integers."""
         if self.kind is bool:
             return "" if isinstance(value, bool) else "true or false"
         if value is None:
@@ -100,7 +100,7 @@ class Spec:
 
 
 def input_name(value: Any) -> str:
-    """Return how reports call an input: a file by its name, shards by that of all, anything else ``array``."""
+    """Return how reports call an input: a file by its name, shards by their common name, else ``array``."""
     if isinstance(value, Shards):
         return value.name
     return name_of(to_path(value)) if isinstance(value, (str, Path)) else "array"
@@ -235,7 +235,7 @@ class Options:
             object.__setattr__(self, "labels", read_names(self.labels))
         groups = self.by_group
         is_named = isinstance(groups, (str, Path, Shards, Mapping)) or hasattr(groups, "to_numpy")
-        if groups is not None and not is_named:  # those of ids are taken where the ids are known
+        if groups is not None and not is_named:  # groups by id are read once the ids are known
             from xmceval.rows.groups import RowGroups  # it needs numpy, which help is listed without
 
             object.__setattr__(self, "by_group", groups if isinstance(groups, RowGroups) else RowGroups.of(groups))
@@ -355,7 +355,7 @@ class Options:
 
 
 def specs(of: Any = None) -> Mapping[str, Spec]:
-    """Return how each option of a dataclass is shown, by name; default those of scoring."""
+    """Return by name how each option of a dataclass is shown; by default the options of scoring."""
     return _list_specs(of or Options)
 
 

@@ -125,14 +125,13 @@ def finish_totals(totals: Totals, setup: Setup) -> Summary:
             if measure.name in estimates
         ]
         slices.append(Slice.of(bin_, figures))
-    # The figures of a group of rows are those of its rows alone.
+    # The figures of a group are computed from its rows alone.
     for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
         slices.append(Slice.of(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
     return Summary(_list_figures(totals, setup, "total"), _count_input(totals, setup), tuple(slices))
 
 
 def _list_figures(totals: Totals, setup: Setup, kind: str) -> tuple[Value, ...]:
-    """Return the values of all measures."""
     estimates: dict[str, Estimate] = {}
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         estimates |= task.finish(part, setup, totals.tally.n_rows)

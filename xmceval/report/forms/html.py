@@ -17,7 +17,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe
 
 
 class Markup(str):
-    """Finished HTML, no part of which is escaped again."""
+    """Finished HTML, which is not escaped again."""
 
     __slots__ = ()
 
@@ -102,7 +102,6 @@ def draw(sheet: Sheet) -> str:
 
 
 def _draw_listing(listing: Listing) -> Markup:
-    """Draw a list as a table below its title, and its lines."""
     head = element("tr", _draw_items("th", listing.head, listing))
     rows: Child = (element("tr", _draw_items("td", row, listing)) for row in listing.rows)
     table = element("table", element("thead", head), element("tbody", rows))

@@ -233,7 +233,6 @@ def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
 
 
 def _frame(kinds: str, rows: Iterable[str]) -> list[str]:
-    """Frame rows as a tabular with the given kinds of columns."""
     indented = (f"  {row}" for row in (r"\toprule", *rows, r"\bottomrule"))
     return [rf"\begin{{tabular}}{{{kinds}}}", *indented, r"\end{tabular}"]
 

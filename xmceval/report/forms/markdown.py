@@ -64,7 +64,6 @@ def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]
 
 
 def _draw_values(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Draw a table of values below the names of its columns."""
     return "\n".join(_draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1)))
 
 
@@ -77,7 +76,6 @@ def _draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Colle
 
 
 def _draw_listing(listing: Listing) -> Iterator[str]:
-    """Draw a list as a table below its title."""
     yield escape_line(listing.title)
     head, *rows = ([escape(cell.strip()) for cell in row] for row in (listing.head, *listing.rows))
     yield "\n".join(_draw_table(head, rows, listing.numeric))

@@ -122,8 +122,7 @@ def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns],
 
     def compare() -> Comparison:
         with open_inputs(inputs, arguments) as truth:
-            gates = find_gates(truth.setup.nouns)
-            measures = truth.setup.options.measures
+            gates, measures = find_gates(truth.setup.nouns), truth.setup.options.measures
             check_decidable(gates, measures, len(inputs.systems), testing.against)
             return compare_systems(
                 truth,

@@ -17,7 +17,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
-from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, warn
+from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import name_of, to_path
 from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
@@ -176,8 +176,7 @@ def compare_systems(
     if held is not None and (rows or save_rows is not None):
         results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
     block = held.join() if held is not None and compared.holds_rows else None
-    program = states[0].setup.program
-    totals = [state.totals for state in states]
+    program, totals = states[0].setup.program, [state.totals for state in states]
     sums = [*sums_of_totals(columns, totals, program, compared.runs, pairs, block)]
     for code, name in enumerate(() if groups is None else groups.names):
         inside = None
@@ -276,8 +275,7 @@ def compare_tables(
     sums = sums_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
     counts = _restore_counts(tables) if are_same_rows else None
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
-    results = []
-    nouns = OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
+    results, nouns = [], OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
     for i, name in enumerate(called):
         values, extremes = (np.stack([getattr(metric, of)[i] for metric in sums]) for of in ("sums", "extremes"))
         estimates = estimate(measures, values, [metric.n_rows[i] for metric in sums], extremes)
@@ -314,7 +312,7 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
     if weighed and _differ(first, other, "propensities"):
         raise DataError(
             f"{pair} were scored with different propensities, which {listed(weighed)} "
-            f"{agreeing(len(weighed), 'depends', 'depend')} on "
+            f"{'depends' if len(weighed) == 1 else 'depend'} on "
             f"(hint: score both with the same {argument('train')}, A and B)"
         )
 
@@ -371,8 +369,7 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
         raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
     doubts = list[Doubt]()
     for number, table in enumerate(tables) if lines else ():
-        here = has_row[:, number] & ~has_row[:, 0]
-        there = has_row[:, 0] & ~has_row[:, number]
+        here, there = has_row[:, number] & ~has_row[:, 0], has_row[:, 0] & ~has_row[:, number]
         only = ([rows[place] for place in np.flatnonzero(place_is)] for place_is in (here, there))
         doubts += doubt_alike(table.name, "row", tables[0].name, *only)
     if missing == "drop":

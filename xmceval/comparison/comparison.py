@@ -176,8 +176,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         return self.results, self
 
     def _describe(self) -> tuple[str, str, str]:
-        what = counted(len(self.systems), "system")
-        n_with_runs = len(self.runs)
+        what, n_with_runs = counted(len(self.systems), "system"), len(self.runs)
         if n_with_runs:
             what += " with runs" if n_with_runs == len(self.systems) else f", {n_with_runs} with runs"
         if len(self.pairs) == 1:

@@ -39,7 +39,7 @@ def check_worse(
     Parameters
     ----------
     comparison : Comparison
-        A comparison with `against`, or of two systems; the first is then the baseline.
+        A comparison with `against`, or of two systems, the first of which is the baseline.
     gates : str or iterable of str
         Such as ``"P@5:0.5"``: not worse by more than 0.5 points, or 0.5 of the metric's unit. The default limit
         is 0. If rows are queries, shares are fractions as in their tables: ``"nDCG@10:0.005"``. With a percent sign,
@@ -81,8 +81,7 @@ def judge_comparison(
 ) -> tuple[GateOutcome, ...]:
     """Judge how every system of a comparison differs from its baseline."""
     layout = layout.settle(comparison.results[0].nouns)
-    systems = list(comparison.systems)
-    against = comparison.testing.against
+    systems, against = list(comparison.systems), comparison.testing.against
     measures = [figure.measure for figure in comparison.results[0].figures]
     check_decidable(gates, measures, len(systems), against)
     return tuple(judge_datasets(gates, {"": comparison}, measures, systems, against or systems[0], layout))
@@ -106,9 +105,7 @@ def judge_datasets(
 
 def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison | None, layout: Layout) -> GateOutcome:
     """Judge how a system differs from its baseline."""
-    measure = outcome.measure
-    system = outcome.system
-    baseline = outcome.baseline
+    measure, system, baseline = outcome.measure, outcome.system, outcome.baseline
     difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
     if difference is not None:
         outcome = replace(outcome, value=difference.difference, p_adjusted=difference.p_that_decides)
@@ -127,8 +124,7 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     points = " points" if gate.limit != gate.number and not layout.is_in_percent else ""
     more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
     place = f"{outcome.dataset}: " if outcome.dataset else ""
-    family = "tests"
-    tests = [other for other in comparison.differences if other.p is not None]
+    family, tests = "tests", [other for other in comparison.differences if other.p is not None]
     if comparison.testing.adjust_over != "all":
         family = f"pairs on {measure}"
         tests = [other for other in tests if (other.measure.name, other.bin) == (measure.name, difference.bin)]

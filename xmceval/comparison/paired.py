@@ -87,12 +87,8 @@ def exchange_p(totals: Sequence[Fraction], rows: Sequence[Sequence[float]]) -> f
     for exchanged in itertools.product((0, 1), repeat=len(rows)):
         num_a, den_a, num_b, den_b = totals
         for row in itertools.compress(rows, exchanged):
-            num = Fraction(row[0]) - Fraction(row[2])
-            den = Fraction(row[1]) - Fraction(row[3])
-            num_a = num_a - num
-            den_a = den_a - den
-            num_b = num_b + num
-            den_b = den_b + den
+            num, den = Fraction(row[0]) - Fraction(row[2]), Fraction(row[1]) - Fraction(row[3])
+            num_a, den_a, num_b, den_b = num_a - num, den_a - den, num_b + num, den_b + den
         ratios = (num / den if den > 0 else Fraction(0) for num, den in ((num_a, den_a), (num_b, den_b)))
         sizes.append(abs(next(ratios) - next(ratios)))
     least = sizes[0] - Fraction(TIE) * max(sizes)
@@ -101,10 +97,8 @@ def exchange_p(totals: Sequence[Fraction], rows: Sequence[Sequence[float]]) -> f
 
 def t_test(difference: float, error: float, n: int) -> PairedT:
     """Test a difference with a standard error above 0 from `n` values."""
-    margin = t_quantile(n - 1) * error
-    t = difference / error
-    low = difference - margin
-    high = difference + margin
+    margin, t = t_quantile(n - 1) * error, difference / error
+    low, high = difference - margin, difference + margin
     return PairedT(difference, error, low, high, p_value(t, n - 1), t / math.sqrt(n), n - 1)
 
 
@@ -134,15 +128,13 @@ def welch(a: Sequence[float], b: Sequence[float]) -> PairedT:
         math.fsum((value - mean) ** 2 for value in group) / (len(group) - 1) / len(group)
         for group, mean in zip((a, b), means, strict=True)
     ]
-    error = math.sqrt(sum(errors))
-    difference = means[0] - means[1]
+    error, difference = math.sqrt(sum(errors)), means[0] - means[1]
     if _are_alike([*a, *b]):
         return PairedT(difference, p=1.0)
     if _are_alike(a) and _are_alike(b):
         return PairedT(difference)
     degrees = sum(errors) ** 2 / sum(e**2 / (len(group) - 1) for e, group in zip(errors, (a, b), strict=True))
-    margin = t_quantile(degrees) * error
-    t = difference / error
+    margin, t = t_quantile(degrees) * error, difference / error
     return PairedT(difference, error, difference - margin, difference + margin, p_value(t, degrees), degrees=degrees)
 
 
@@ -206,15 +198,13 @@ def randomization_p(a: Float64, b: Float64, resampling: Resampling) -> float:
         sizes, counts = _group_sizes(np.abs(differences), np.maximum(np.abs(a[:, 0]), np.abs(b[:, 0])))
         statistics = np.empty(resampling.n)
         resampling.run(lambda first, part: flip_signs(sizes, counts, resampling.seed, first, part), statistics)
-        observed = abs(float(np.sum(differences)))
-        scale = float(np.sum(np.abs(differences)))
+        observed, scale = abs(float(np.sum(differences))), float(np.sum(np.abs(differences)))
     else:
         rows = np.ascontiguousarray(np.concatenate([a, b], axis=1))
         swapped = np.empty((resampling.n, 4))
         resampling.run(lambda first, part: swap_systems(rows, resampling.seed, first, part), swapped)
         statistics = _differences(swapped)
-        observed = abs(float(_differences(rows.sum(axis=0)[None])[0]))
-        scale = 1.0
+        observed, scale = abs(float(_differences(rows.sum(axis=0)[None])[0])), 1.0
     n_extreme = int(np.count_nonzero(np.abs(statistics) >= observed - SLACK * scale))
     return (1 + n_extreme) / (resampling.n + 1)
 
@@ -228,8 +218,7 @@ def _group_sizes(sizes: Float64, values: Float64) -> tuple[Float64, Int64]:
     """
     differing = sizes > TIE * values
     order = np.argsort(sizes[differing])
-    sizes = sizes[differing][order]
-    values = values[differing][order]
+    sizes, values = sizes[differing][order], values[differing][order]
     starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > TIE * np.maximum(values, np.roll(values, 1)))
     return sizes[starts], np.diff(starts, append=sizes.size)
 

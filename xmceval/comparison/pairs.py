@@ -63,8 +63,7 @@ class Systems:
         repeated = [name for i, name in enumerate(called) if name in called[:i]]
         if repeated:
             raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
-        pairs = list[tuple[int, int]]()
-        overlapping = list[str]()
+        pairs, overlapping = list[tuple[int, int]](), list[str]()
         for pair in find_pairs(called, testing.against, needs_pairs=needs_pairs):
             warning, is_compared = _find_overlap([identities[i] for i in pair], [called[i] for i in pair])
             pairs += [pair] if is_compared else []
@@ -107,8 +106,7 @@ class Systems:
             for system, baseline in self.by_runs
             for (bin_name, measure), ours, theirs in zip(places, values[system], values[baseline], strict=True)
         ]
-        with_runs = list[RunsOf]()
-        n_measures = len(results[0].figures)
+        with_runs, n_measures = list[RunsOf](), len(results[0].figures)
         for name, runs, of_system in zip(self.names, self.runs, values, strict=True):
             if len(runs) > 1:
                 spreads = tuple(
@@ -222,24 +220,21 @@ def find_differences(
     Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
     baseline) by number; `watch` shows the cost and progress of resampling.
     """
-    names = [result.name for result in systems]
-    are_tested = {difference.pair for difference in of_runs}
+    names, are_tested = [result.name for result in systems], {difference.pair for difference in of_runs}
     by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
     held = [metric for metric in sums if metric.held is not None]
     watching: AbstractContextManager[Callable[[int], None] | None] = nullcontext()
     if watch is not None and held and by_rows:
-        n_rows = max(metric.count_rows(*pair).n for metric in held for pair in by_rows)
+        n_rows = max(metric.n(*pair) for metric in held for pair in by_rows)
         n_values = sum(len(metric.sums) for metric in held) * n_rows
         watching = watch(
             Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, systems[0].nouns.row)
         )
-    tested = list[Difference]()
-    notes = list[str]()
+    tested, notes = list[Difference](), list[str]()
     with watching as progress:
         resampling = Resampling(testing.resamples, testing.seed, threads or default_threads(), progress)
         for (system, baseline), metric in itertools.product(by_rows, sums):
-            counts = metric.count_rows(system, baseline)
-            test = metric.difference(system, baseline, counts)
+            test = metric.difference(system, baseline)
             if test is None:
                 continue
             if metric.held is not None and test.p is not None:
@@ -248,8 +243,10 @@ def find_differences(
                     test = replace(test, p=randomization_p(a, b, resampling))
                 elif progress is not None:  # p is exact if few rows differ
                     progress(testing.resamples)
-            if metric.measure.skips_rows and counts.n_one_sided and not metric.bin:
-                only = f"{counted(counts.n_one_sided, systems[0].nouns.row)} with a value in only one of"
+            n, (wins, ties, losses) = metric.n(system, baseline), metric.record(system, baseline)
+            n_one_sided = metric.n_one_sided(system, baseline)
+            if metric.measure.skips_rows and n_one_sided and not metric.bin:
+                only = f"{counted(n_one_sided, systems[0].nouns.row)} with a value in only one of"
                 notes.append(f"{metric.measure} counts {only} {names[baseline]} and {names[system]}")
             tested.append(
                 Difference(
@@ -257,10 +254,10 @@ def find_differences(
                     names[system],
                     names[baseline],
                     **asdict(test),
-                    wins=counts.wins,
-                    ties=counts.ties,
-                    losses=counts.losses,
-                    n=counts.n,
+                    wins=wins,
+                    ties=ties,
+                    losses=losses,
+                    n=n,
                     bin=metric.bin,
                     nouns=systems[0].nouns,
                 )
@@ -277,8 +274,7 @@ def find_differences(
     for members in families.values():
         ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
         for i, p in zip(members, ps, strict=True):
-            difference = differences[i]
-            smallest = None
+            difference, smallest = differences[i], None
             is_by_t = difference.unit == "run" or testing.test == "t"
             if is_by_t and difference.error is not None and difference.degrees is not None:
                 smallest = detectable(difference.error, difference.degrees, len(members))
@@ -295,9 +291,7 @@ def _order_pairs(
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Add the untested differences, with warnings; `of_rows` are the measures with per-row values."""
     by_key = {difference.key: difference for difference in tested if not difference.bin}
-    differences = list[Difference]()
-    untested = dict[str, dict[str, None]]()
-    nouns = systems[0].nouns
+    differences, untested, nouns = list[Difference](), dict[str, dict[str, None]](), systems[0].nouns
     for system, baseline in pairs:
         for figure, other in zip(systems[system].figures, systems[baseline].figures, strict=True):
             gap = figure.estimate.value - other.estimate.value

@@ -20,8 +20,7 @@ from xmceval.report.pictures.figure import COLORS, INK, Plan, printable, wrap
 from xmceval.report.sheet import MINUS
 
 MOST_PAIRS = 6  # pairs in a picture without a common baseline
-MOST_PANELS = 6  # beyond these, only the largest cutoff of each metric is shown
-MOST_LINES = 40
+MOST_PANELS, MOST_LINES = 6, 40  # beyond these, only the largest cutoff of each metric is shown
 TITLE = 1.6  # inches for a title above a panel
 SPACE = 0.25  # the space between two lines of names, in lines
 # Outcomes in the order of the legend: words, colour, marker, and whether the marker is filled.

@@ -137,20 +137,6 @@ class Pairs(JointRows):
             sums.add(a, b, weights, self._signs)
 
 
-class RowCounts(NamedTuple):
-    """The rows in which two systems are compared.
-
-    A row with a value in only one of them is no win, tie or loss; these are None for several runs.
-    """
-
-    n: int  # rows with a value in a run of either
-    n_differing: int
-    n_one_sided: int  # with a value in only one of the two
-    wins: int | None = None
-    ties: int | None = None
-    losses: int | None = None
-
-
 @dataclass(frozen=True)
 class MetricSums:
     """One metric for every system, averaged over its runs: over all labels and rows, or in a bin or group."""
@@ -179,45 +165,34 @@ class MetricSums:
         is_common = all(np.array_equal(values[:, 1], by_run[0][:, 1]) for values in by_run)
         if is_common or any(den == 0 for _, den in totals):
             return np.asarray(np.mean(by_run, axis=0))
-        scale = np.mean(totals, axis=0)[1]
-        n_rows = len(by_run[0])
+        scale, n_rows = np.mean(totals, axis=0)[1], len(by_run[0])
         errors = [
             (values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(by_run, totals, strict=True)
         ]
         ratio = np.mean([num / den for num, den in totals])
         return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
-    def count_rows(self, system: int, baseline: int) -> RowCounts:
-        """Count the rows of two systems; denominators of 0 count as values if no rows are dropped."""
-        runs = self.runs[system]
-        others = self.runs[baseline]
-        counts = self.pairs.sums[runs, others]["counts"][self.column].tolist()
-        n = max(self.n_all - counts[NEITHER], *(self.n_rows[run] for run in runs + others))
-        n_one_sided = counts[ONE_SIDED]
-        if len(runs) > 1 or len(others) > 1:  # their sums do not show wins
-            return RowCounts(n, counts[DIFFERING], n_one_sided)
-        wins = counts[WINS]
-        losses = counts[LOSSES]
-        return RowCounts(n, counts[DIFFERING], n_one_sided, wins, n - n_one_sided - wins - losses, losses)
+    def n(self, system: int, baseline: int) -> int:
+        """Count the rows with a value in a run of two systems; denominators of 0 count if none are dropped."""
+        n_neither = int(self._counts(system, baseline)[NEITHER])
+        return max(self.n_all - n_neither, *(self.n_rows[run] for run in self.runs[system] + self.runs[baseline]))
 
-    def difference(self, system: int, baseline: int, counts: RowCounts) -> PairedT | None:
+    def difference(self, system: int, baseline: int) -> PairedT | None:
         """Compare two systems by the delta method; None if a denominator is 0.
 
         The error of a row in a ratio R = sum num / sum den is e = (num - R den) / sum den, and in a mean of
         ratios of runs the mean of their errors; SE^2 = n / (n - 1) sum (e_a - e_b)^2. With denominators of 1
         this is the paired t test.
         """
-        runs = self.runs[system]
-        others = self.runs[baseline]
-        involved = dict.fromkeys(runs + others)
-        in_pairs = self.pairs.sums
+        runs, others = self.runs[system], self.runs[baseline]
+        involved, in_pairs = dict.fromkeys(runs + others), self.pairs.sums
         pairs = [(i, j) if ((i,), (j,)) in in_pairs else (j, i) for i, j in itertools.combinations(involved, 2)]
         stored = [in_pairs[(i,), (j,)]["products"][self.column] for i, j in pairs]
         numbers = iter(exact(np.concatenate([*(self.sums[run][:5] for run in involved), *stored])))
         moments = {run: RowSums(*itertools.islice(numbers, 5)) for run in involved}
         if any(sums.den == 0 for sums in moments.values()):
             return None
-        n = counts.n
+        n, n_differing = self.n(system, baseline), int(self._counts(system, baseline)[DIFFERING])
         products: dict[tuple[int, int], tuple[Any, ...]] = {
             (run, run): (sums.num2, sums.cross, sums.cross, sums.den2) for run, sums in moments.items()
         }
@@ -235,8 +210,7 @@ class MetricSums:
             num2 += share * its_share * num_num
             squared += share * its_share * num_num if share * its_share > 0 else 0
         size = sum((abs(share) * moments[run].num2 / moments[run].den ** 2 for run, share in shares), Fraction(0))
-        first = moments[runs[0]]
-        gap = None
+        first, gap = moments[runs[0]], None
         if all(sums.den2 + first.den2 == 2 * products[runs[0], run][3] for run, sums in moments.items()):
             # All denominators are common: a gap is between numerators.
             num = sum((share * moments[run].num for run, share in shares), Fraction(0))
@@ -254,11 +228,30 @@ class MetricSums:
             squares,
             size,  # the scale of the squares
             n,
-            counts.n_differing,
-            self.pairs.sums[runs, others]["kept"][self.column][: counts.n_differing].tolist(),
+            n_differing,
+            self.pairs.sums[runs, others]["kept"][self.column][:n_differing].tolist(),
             totals,
             gap,
         )
+
+    def record(self, system: int, baseline: int) -> tuple[int | None, int | None, int | None]:
+        """Return the wins, ties and losses of a system; None for several runs, whose sums do not show them.
+
+        A row with a value in only one of the two counts as none of these.
+        """
+        if len(self.runs[system]) > 1 or len(self.runs[baseline]) > 1:
+            return None, None, None
+        counts = self._counts(system, baseline)
+        wins, losses = int(counts[WINS]), int(counts[LOSSES])
+        return wins, self.n(system, baseline) - self.n_one_sided(system, baseline) - wins - losses, losses
+
+    def n_one_sided(self, system: int, baseline: int) -> int:
+        """Count the rows with a value in only one of two systems."""
+        return int(self._counts(system, baseline)[ONE_SIDED])
+
+    def _counts(self, system: int, baseline: int) -> Int64:
+        counts: Int64 = self.pairs.sums[self.runs[system], self.runs[baseline]]["counts"][self.column]
+        return counts
 
 
 def sums_of_totals(
@@ -274,8 +267,7 @@ def sums_of_totals(
 
     `totals` are by run; `runs` are those of each system; `group` names the rows if these are not all.
     """
-    by_run = []
-    left_out = []
+    by_run, left_out = [], []
     for of_run in totals:
         parts = [part for task, part in zip(program.tasks, of_run.parts, strict=True) if isinstance(task, RowTask)]
         arrays = [*(part["sums"] for part in parts), *(part["shares"] for part in parts)]

@@ -228,3 +228,8 @@ def describe_type(value: object) -> str:
 def plural(noun: str) -> str:
     """Return the plural of a noun: ``rows``, ``queries``."""
     return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+
+
+def agreeing(number: int, one: str, several: str) -> str:
+    """Return the word that agrees with a number: ``is`` or ``are``."""
+    return one if number == 1 else several

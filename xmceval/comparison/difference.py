@@ -147,7 +147,8 @@ class Difference(Displayed):
 
     def describe_p(self) -> str:
         """Format the p that decides."""
-        return f"p {format_p(self.p_that_decides, relation=True)}"
+        text = format_p(self.p_that_decides)
+        return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
     def __str__(self) -> str:
         pair = f"{self.system} {MINUS} {self.baseline}"
@@ -292,53 +293,65 @@ class Compared:
         return [difference for difference in self.differences if (*difference.pair, difference.bin) == place]
 
 
-def format_p(p: float | None, *, relation: bool = False) -> str:
+def format_p(p: float | None) -> str:
     """Format a p value with three digits, or more if it is small."""
     if p is None:
         return ""
-    sign = "= " if relation else ""
     if p < LEAST_P:
-        return f"< {LEAST_P:g}" if relation else f"<{LEAST_P:g}"
+        return f"<{LEAST_P:g}"
     if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
-        return f"{sign}{math.floor(p * 10_000) / 10_000:.4f}"
-    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}")
+        return f"{math.floor(p * 10_000) / 10_000:.4f}"
+    return f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}"
 
 
 def list_lines(
     pair: str, heads: Sequence[str], differences: Sequence[Difference], layout: Layout, adjusted: str | None
 ) -> Listing:
     """List differences with intervals and tests, one per line; `adjusted` is the heading of adjusted p."""
-    counts = ["wins/ties/losses"] if any(difference.wins is not None for difference in differences) else []
-    head = ("", "difference", "95% interval", "p", *([adjusted] if adjusted else []), *counts)
-    rows, sizes = [], []
+    columns = ["", "difference", "95% interval", "p"]
+    numeric = {1, 3}
+    if adjusted:
+        numeric.add(len(columns))
+        columns.append(adjusted)
+    has_counts = any(difference.wins is not None for difference in differences)
+    if has_counts:
+        columns.append("wins/ties/losses")
+    rows = []
+    sizes = []
     for name, difference in zip(heads, differences, strict=True):
-        size, *ends = (
-            "" if value is None else signed(difference, value, layout)
-            for value in (difference.difference, difference.low, difference.high)
-        )
-        interval = "..".join(ends) if all(ends) else ""
-        ps = [format_p(difference.p), *([format_p(difference.p_adjusted)] if adjusted else [])]
-        record = "" if difference.wins is None else f"{difference.wins}/{difference.ties}/{difference.losses}"
-        rows.append((name, size, interval, *ps, *([record] if counts else [])))
+        size = signed(difference, difference.difference, layout)
+        interval = ""
+        if difference.low is not None and difference.high is not None:
+            interval = f"{signed(difference, difference.low, layout)}..{signed(difference, difference.high, layout)}"
+        row = [name, size, interval, format_p(difference.p)]
+        if adjusted:
+            row.append(format_p(difference.p_adjusted))
+        if difference.wins is not None:
+            row.append(f"{difference.wins}/{difference.ties}/{difference.losses}")
+        elif has_counts:
+            row.append("")
+        rows.append(tuple(row))
         if difference.detectable:
             sizes.append(f"{name} {layout.format(difference.measure, difference.detectable)}")
-    lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
+    lines = []
+    if sizes:
+        lines.append(f"{DETECTABLE}: {', '.join(sizes)}")
     if any(difference.caution == FEW_ROWS for difference in differences):
-        rows_of = plural(differences[0].nouns.row)
-        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} {rows_of}")
+        noun = plural(differences[0].nouns.row)
+        lines.append(f"caution: the intervals are from fewer than {FEWEST_ROWS} {noun}")
     title = " · ".join([pair, *describe_pairs(differences, layout)])
-    numeric = frozenset({1, 3, 4}) if adjusted else frozenset({1, 3})
     detected = frozenset(i for i, difference in enumerate(differences) if difference.is_detected)
-    return Listing(title, head, tuple(rows), numeric, tuple(lines), detected)
+    return Listing(title, tuple(columns), tuple(rows), frozenset(numeric), tuple(lines), detected)
 
 
 def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterator[str]:
     """Describe the systems compared, the unit, and the bin."""
     first = differences[0]
-    how = "Welch's t test of" if first.unit == "run" else "paired over"
     n = max(difference.n for difference in differences)  # 0 if nothing was tested
-    if n:
-        yield f"{how} {counted(n, 'run' if first.unit == 'run' else first.nouns.row)}"
+    if n and first.unit == "run":
+        yield f"Welch's t test of {counted(n, 'run')}"
+    elif n:
+        yield f"paired over {counted(n, first.nouns.row)}"
     if layout.is_in_percent:
         are_shares = all(difference.measure.metric.unit == "share" for difference in differences)
         yield "points" if are_shares else "points or units"

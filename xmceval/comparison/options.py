@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from xmceval.errors import UsageError, argument, listed
+from xmceval.errors import UsageError, agreeing, argument, listed
 from xmceval.scoring.options import option, specs
 
 # How a value compares with the baseline's: better or worse, no difference found, or not tested.
@@ -52,7 +52,7 @@ class Testing:
         defaults = cls.__dataclass_fields__
         unused = [name for name in ("resamples", "seed") if getattr(testing, name) != defaults[name].default]
         if unused and not testing.holds_rows:
-            verb = "has" if len(unused) == 1 else "have"
+            verb = agreeing(len(unused), "has", "have")
             raise UsageError(
                 f"{listed(map(argument, unused))} {verb} no effect on t tests "
                 f"(hint: pass {argument('test', 'randomization')})"

@@ -21,7 +21,7 @@ from xmceval.comparison.difference import (
 )
 from xmceval.comparison.options import BETTER, MARKS, NONE, WORSE, Testing
 from xmceval.comparison.paired import LEVEL
-from xmceval.errors import counted, listed, plural
+from xmceval.errors import agreeing, counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, join_letters, name_letters
@@ -70,10 +70,11 @@ def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
         for bin_name, spreads in itertools.groupby((*runs.spreads, *runs.spreads_in_bins), lambda spread: spread.bin):
             rows = []
             for spread in spreads:
-                values = spread.mean, spread.sd, spread.lowest, spread.highest
-                mean, sd, lowest, highest = (layout.format(spread.measure, value) for value in values)
-                rows.append((spread.measure.name, mean, sd, lowest, highest))
-            title = " · ".join([runs.name, counted(len(runs.results), "run"), *([bin_name] if bin_name else [])])
+                values = (spread.mean, spread.sd, spread.lowest, spread.highest)
+                rows.append((spread.measure.name, *(layout.format(spread.measure, value) for value in values)))
+            title = f"{runs.name} · {counted(len(runs.results), 'run')}"
+            if bin_name:
+                title += f" · {bin_name}"
             yield Listing(title, ("", "mean", "sd", "lowest", "highest"), tuple(rows), frozenset({1, 2, 3, 4}))
 
 
@@ -100,21 +101,26 @@ def _mark_beaten(comparison: Compared, lines: Sequence[SystemLine], layout: Layo
 
 def mark_against(comparison: Compared, layout: Layout) -> Signs:
     """Mark values that are significantly better or worse than the common baseline's."""
-    against, signs = comparison.testing.against, find_signs(layout)
+    against = comparison.testing.against
+    signs = find_signs(layout)
     marks = {
         (difference.bin, difference.measure.name, difference.system): signs[difference.mark]
         for difference in comparison.differences
         if difference.mark in signs
     }
     words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
-    explained = (f"{words} than {against}",) if marks else ()
-    tested = (f"every system was tested against {against} only",) if comparison.differences else ()
-    return Signs(marks, notes=(*explained, *tested))
+    notes = []
+    if marks:
+        notes.append(f"{words} than {against}")
+    if comparison.differences:
+        notes.append(f"every system was tested against {against} only")
+    return Signs(marks, notes=tuple(notes))
 
 
 def mark_best(comparison: Compared, layout: Layout) -> Signs:
     """Mark the values that are the best of a metric, and significantly better than the second."""
-    beaten, sign = find_beaten(comparison), find_signs(layout)[BETTER]
+    beaten = find_beaten(comparison)
+    sign = find_signs(layout)[BETTER]
     by_measure: dict[tuple[str, Measure], dict[str, float]] = {}
     for name, result in comparison.systems.items():
         for bin_name, figures in result.by_bin.items():
@@ -123,7 +129,8 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
     marks = {}
     for (bin_name, measure), values in by_measure.items():
         ordered = sorted(values, key=values.__getitem__, reverse=measure.metric.higher_is_better)
-        best, seconds = ordered[0], [name for name in ordered[1:] if values[name] == values[ordered[1]]]
+        best = ordered[0]
+        seconds = [name for name in ordered[1:] if values[name] == values[ordered[1]]]
         key = bin_name, measure.name, best
         if seconds and set(seconds) <= set(beaten.get(key, ())):
             marks[key] = sign
@@ -201,23 +208,23 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
     """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
-    texts = {
-        difference.pair: signed(difference, difference.difference, layout)
-        + (DETECTED if difference.is_detected else " ")
-        for difference in differences
-    }
+    texts = {}
+    for difference in differences:
+        star = DETECTED if difference.is_detected else " "
+        texts[difference.pair] = signed(difference, difference.difference, layout) + star
     head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
     rows = [
         (f"({letters[system]}) {system}", *(texts.get((system, baseline), "") for baseline in baselines))
         for system in systems
     ]
     measure = differences[0].measure
-    about = *describe_pairs(differences, layout), f"{DETECTED} {describe_level([comparison])}"
     sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
-        least, most = layout.format(measure, min(sizes)), layout.format(measure, max(sizes))
+        least = layout.format(measure, min(sizes))
+        most = layout.format(measure, max(sizes))
         lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
+    about = [*describe_pairs(differences, layout), f"{DETECTED} {describe_level([comparison])}"]
     title = " · ".join([f"{measure.name} · row {MINUS} column", *about])
     return Listing(title, head, tuple(rows), frozenset(range(1, len(head))), tuple(lines))
 
@@ -345,7 +352,7 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     elif not all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)):  # their values may differ
         all_of_them = "all " if len(best) > 2 else ""
         lead = f"{listed(best, 'and')}, which are not {all_of_them}compared with each other, are"
-    untested = f"; {listed(apart, 'and')} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
+    untested = f"; {listed(apart, 'and')} {agreeing(len(apart), 'was', 'were')} not compared with it" if apart else ""
     if not others and beaten:
         return f"{lead} better than all others{untested}"
     after = f"{_note_few({name: from_best[name][0] for name in others})}{untested}"
@@ -358,21 +365,24 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
 
 def _note_few(differences: Mapping[str, Difference]) -> str:
     """Write how few rows differ, by name of the other system, after a sentence on undetected differences."""
-    few = {name: words for name, difference in differences.items() if (words := describe_few(difference))}
+    few = {name: difference for name, difference in differences.items() if difference.n_differing is not None}
+    if not few:
+        return ""
     if len(few) > MOST_PAIRS:
-        rows = plural(next(iter(differences.values())).nouns.row)
+        rows = plural(next(iter(few.values())).nouns.row)
         return f" (few {rows} differ from {len(few)} of them)"
-    return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
+    return f" ({'; '.join(f'{name}: {describe_few(difference)}' for name, difference in few.items())})"
 
 
 def describe_few(difference: Difference) -> str:
     """Say that few rows differ, or all by the same amount, if p is exact for that reason."""
-    m, noun = difference.n_differing, difference.nouns.row
+    m = difference.n_differing
+    noun = difference.nouns.row
     if m is None:
         return ""
     if m > FEW_DIFFER:
         return f"all {m:,} {plural(noun)} that differ do so by the same amount"
-    return f"no {plural(noun)} differ" if m == 0 else f"only {counted(m, noun)} differ{'s' if m == 1 else ''}"
+    return f"no {plural(noun)} differ" if m == 0 else f"only {counted(m, noun)} {agreeing(m, 'differs', 'differ')}"
 
 
 def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
@@ -380,26 +390,28 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
     beaten: dict[tuple[str, str, str], list[str]] = {}
     for difference in comparison.differences:
         if difference.is_detected:
-            loser = difference.loser
-            winner = difference.system if loser == difference.baseline else difference.baseline
-            beaten.setdefault((difference.bin, difference.measure.name, winner), []).append(loser)
+            [winner] = set(difference.pair) - {difference.loser}
+            beaten.setdefault((difference.bin, difference.measure.name, winner), []).append(difference.loser)
     return beaten
 
 
 def list_untested(comparison: Compared) -> list[str]:
     """List the metrics that were not tested for any pair."""
-    tested, measures = _find_tested(comparison), [difference.measure for difference in comparison.differences]
+    tested = _find_tested(comparison)
+    measures = [difference.measure for difference in comparison.differences]
     names = dict.fromkeys(measure.name for measure in measures if measure.name not in tested)
     return [_describe_untested(list(names))] if names else []
 
 
 def _describe_untested(names: Sequence[str]) -> str:
-    return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested"
+    return f"{listed(names, 'and')} {agreeing(len(names), 'was', 'were')} not tested"
 
 
 def describe_size(difference: Difference, layout: Layout) -> str:
     """Write how large a difference is, with its interval: ``2.05 ±3.00``, or ``2.05 (0.10..4.12)``."""
-    measure, low, high = difference.measure, difference.low, difference.high
+    measure = difference.measure
+    low = difference.low
+    high = difference.high
     size = layout.format(measure, abs(difference.difference))
     if low is None or high is None:
         return size

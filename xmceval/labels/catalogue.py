@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Split:
     labels: int
     who: str
 
-    @cached_property
+    @property
     def sizes(self) -> Sizes:
         """The sizes of the split."""
         return Sizes(self.train, self.test, self.labels)
@@ -83,7 +83,7 @@ class Dataset:
         """Whether published values exclude reciprocal pairs."""
         return self.filter == "yes"
 
-    @cached_property
+    @property
     def splits(self) -> tuple[Split, ...]:
         """All splits, that of XMLRepository first."""
         return (Split(self.train, self.test, self.labels, "XMLRepository"), *self.variants)

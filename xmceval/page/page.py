@@ -12,7 +12,7 @@ from xmceval.errors import UsageError, counted
 from xmceval.files.io.streams import read_resource
 from xmceval.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
 from xmceval.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
-from xmceval.report.forms.html import Markup, element, isolate, join, name, raw
+from xmceval.report.forms.html import Child, Markup, element, isolate, join, name, raw, text
 from xmceval.report.pictures import check_installed, choose_measures
 from xmceval.report.result import Result
 from xmceval.report.score_sheet import build_sheet
@@ -41,21 +41,31 @@ def render_page(
     """
     check_installed()
     layout = layout.settle(results[0].nouns)
-    sheet = build_sheet(results, layout) if comparison is None else build_comparison_sheet(comparison, layout)
-    names = [*(result.name for result in results), *(() if comparison is None else comparison.systems)]
-    names += [figure.measure.head for figure in results[0].figures]
-    doubts = tuple(shared_lines(results, "doubts")) if comparison is None else comparison.doubts
+    if comparison is None:
+        sheet = build_sheet(results, layout)
+        systems = [result.name for result in results]
+        doubts = tuple(shared_lines(results, "doubts"))
+        truth = results[0].truth
+    else:
+        sheet = build_comparison_sheet(comparison, layout)
+        systems = list(comparison.systems)
+        doubts = comparison.doubts
+        truth = ARRAY if comparison.source else results[0].truth
+    names = [result.name for result in results] + systems + [figure.measure.head for figure in results[0].figures]
     is_of_groups = any(part.bin.noun == "group" for result in results for part in result.slices)
-    doubt_list = draw_lines((isolate(line, names) for line in doubts), "doubts")
-    has_curves = len({figure.measure.k for figure in results[0].figures} - {None}) > 1  # else a table is enough
-    kinds = [*(["curves"] if has_curves else []), "bins", *(["differences"] if comparison is not None else [])]
+    doubt_list: Markup = draw_lines((isolate(line, names) for line in doubts), "doubts")
+    if len(doubts) > MOST_LINES:
+        doubt_list = fold(counted(len(doubts), "doubt"), doubt_list)
+    kinds = ["bins", "differences"]
+    if len({figure.measure.k for figure in results[0].figures} - {None}) > 1:  # else a table is enough
+        kinds = ["curves", *kinds]
     figures = []
     for kind in kinds:
-        with suppress(UsageError):  # no metric can be drawn in this way
+        with suppress(UsageError):  # no metric can be drawn in this way, or there is no comparison
             figures.append(_draw_picture(kind, results, comparison))
     sections = {
         "Verdict": draw_lines((write_sentence(line, names) for line in sheet.verdicts), "verdicts"),
-        "Doubts": fold(counted(len(doubts), "doubt"), doubt_list) if len(doubts) > MOST_LINES else doubt_list,
+        "Doubts": doubt_list,
         "Results": _draw_values(results, sheet, sheet.sections[:1], names),
         "By group" if is_of_groups else "By label frequency": _draw_values(results, sheet, sheet.sections[1:]),
         "Pictures": join(figures),
@@ -63,14 +73,19 @@ def render_page(
         "Definitions": draw_definitions(results[0]),
         "Provenance": draw_provenance(results, provenance, names),
     }
-    systems = [result.name for result in results] if comparison is None else list(comparison.systems)
-    are_many = len(systems) > MOST_NAMES
-    listing = counted(len(systems), "system") if are_many else ", ".join(systems)
-    heading = name(title) if title else listing if are_many else _list_names(systems)
-    has_truth = results[0].truth != ARRAY and (comparison is None or not comparison.source)
-    facts = [["Truth: ", name(results[0].truth)] if has_truth else None, *sheet.above]
+    listing = ", ".join(systems)
+    heading = _list_names(systems)
+    if len(systems) > MOST_NAMES:
+        listing = counted(len(systems), "system")
+        heading = text(listing)
+    if title:
+        heading = name(title)
+    facts: list[Child] = list(sheet.above)
+    if truth != ARRAY:
+        listing = f"{listing} on {truth}"
+        facts = [["Truth: ", name(truth)], *facts]
     header = element("header", element("h1", heading), element("p", separate(facts, " · "), class_="about"))
-    return _frame_page(title or (f"{listing} on {results[0].truth}" if has_truth else listing), header, sections)
+    return _frame_page(title or listing, header, sections)
 
 
 def _list_names(systems: Sequence[str]) -> Markup:

@@ -104,5 +104,4 @@ def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Se
 
 
 def _draw_facts(facts: Iterable[tuple[Child, Child]]) -> Markup:
-    """Draw pairs of a term and its value."""
     return element("dl", [[element("dt", term), element("dd", fact)] for term, fact in facts])

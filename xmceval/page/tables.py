@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
+from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
 
 WIDEST = 88  # characters of values that fit on an A4 page
 
@@ -36,7 +36,7 @@ def _measure(column: str, section: Section) -> int:
 
 
 def _draw_row(row: Row, columns: Sequence[str], room: int) -> Markup:
-    cells = [element("td", _draw_cell(row.cells.get(column, EMPTY), room), class_="number") for column in columns]
+    cells = [element("td", _draw_cell(cell, room), class_="number") for cell in row.select(columns)]
     head = element("th", _write_head(row.head), scope="row")
     return element("tr", head, cells, class_=None if row.ceiling_of is None else "ceiling")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xmceval.errors import Doubt, argument, counted, listed, plural
+from xmceval.errors import Doubt, agreeing, argument, counted, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.alignment import doubt_misses
@@ -28,7 +28,8 @@ def find_cautions(
 
     `warnings` are those that are known already.
     """
-    counts, figures = summary.counts, summary.figures
+    counts = summary.counts
+    figures = summary.figures
     yield from _describe_scores(counts, figures, nouns, has_label_ties=options.ties == "label")
     yield from _describe_short_rows(counts, figures, nouns, options.empty_rows)
     if counts.n_true == 0:
@@ -48,10 +49,11 @@ def find_cautions(
     graded = [figure.name for figure in figures if greatest > 1 and figure.measure.metric.takes_grades]
     if graded:
         size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
-        yield f"{listed(graded, 'and')} {'uses' if len(graded) == 1 else 'use'} the grades in the truth ({size})"
+        yield f"{listed(graded, 'and')} {agreeing(len(graded), 'uses', 'use')} the grades in the truth ({size})"
     n = counts.explicit_zeros
     if n and not nouns.are_of_queries:
-        yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
+        ignored = f"in the truth {agreeing(n, 'is', 'are')} ignored"
+        yield f"{counted(n, 'stored zero')} {ignored}: labels with value 0 are not true"
     undefined = [figure for figure in figures if figure.estimate.undefined and counts.n_true]
     for has_ideal, what in ((True, "the ideal sums to 0"), (False, "the denominator is 0")):
         names = [figure.name for figure in undefined if figure.measure.metric.needs_propensities == has_ideal]
@@ -65,18 +67,20 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, 
     n = counts.lowest_rows
     if n:
         yield Doubt(
-            f"{counted(n, nouns.row)} {_have(n)} a {nouns.label} within the cutoffs whose score is the lowest that "
-            f"floats can hold: is it masked? (hint: -inf says that a {nouns.label} is not predicted)"
+            f"{counted(n, nouns.row)} {agreeing(n, 'has', 'have')} a {nouns.label} within the cutoffs whose score is "
+            f"the lowest that floats can hold: is it masked? (hint: -inf says that a {nouns.label} is not predicted)"
         )
     n = counts.rounded_rows
     if n:
         yield Doubt(
-            f"{counted(n, nouns.row)} {_have(n)} tied scores of 2^53 or more, where whole numbers are rounded when "
-            "they are read: are they different? (hint: pass smaller numbers, or an array of 64-bit integers)"
+            f"{counted(n, nouns.row)} {agreeing(n, 'has', 'have')} tied scores of 2^53 or more, where whole numbers "
+            "are rounded when they are read: are they different? (hint: pass smaller numbers, or an array of 64-bit "
+            "integers)"
         )
     moves = []
     for figure in figures if has_label_ties else ():
-        low, high = figure.estimate.tie_low, figure.estimate.tie_high
+        low = figure.estimate.tie_low
+        high = figure.estimate.tie_high
         if low is not None and high is not None and SHARES * (high - low) > abs(figure.estimate.value):
             moves.append((figure.measure.metric.unit == "share", high - low, figure))
     if moves:  # the order of equal scores decides values: name the one that it could move furthest
@@ -91,41 +95,42 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, 
         )
     n = counts.unpredicted
     if n:
-        those = f"that {nouns.label} is" if n == 1 else f"those {nouns.label}s are"
-        yield f"{counted(n, 'score')} {_are(n)} -inf: {those} not predicted"
+        those = agreeing(n, f"that {nouns.label} is", f"those {nouns.label}s are")
+        yield f"{counted(n, 'score')} {agreeing(n, 'is', 'are')} -inf: {those} not predicted"
 
 
 def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns, empty_rows: str) -> Iterator[str]:
-    """Yield how missing predictions were counted, at the deepest cutoff with any, and instances without a true label.
+    """Yield how missing predictions at the deepest cutoff, and instances without a true label, were counted.
 
-    Of these with the metrics of each way, if there are several.
+    Metrics that count these instances in different ways are listed by way.
     """
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
-    short = f"{n:,} of {counted(counts.n_instances, nouns.row)} {_have(n)}"
+    short = f"{n:,} of {counted(counts.n_instances, nouns.row)} {agreeing(n, 'has', 'have')}"
     if n and k == 1:
-        yield f"{short} no {nouns.prediction}: {'it' if n == 1 else 'each'} counts as a miss"
+        yield f"{short} no {nouns.prediction}: {agreeing(n, 'it', 'each')} counts as a miss"
     elif n:
         lenient = dict.fromkeys(f.measure.head for f in figures if f.measure.norm.divisor == BY_RETURNED)
-        verb = "divides" if len(lenient) == 1 else "divide"
-        but = f", but {listed(lenient)} {verb} by those that there are" if lenient else ""
+        divide = agreeing(len(lenient), "divides", "divide")
+        but = f", but {listed(lenient)} {divide} by those that there are" if lenient else ""
         yield f"{short} fewer than {k} {nouns.prediction}s: empty places count as misses{but}"
     n = counts.empty_rows
     if not n:
         return
-    no_label = f"{counted(n, nouns.row)} {_have(n)} no {nouns.true_label}s"
+    no_label = f"{counted(n, nouns.row)} {agreeing(n, 'has', 'have')} no {nouns.true_label}s"
     if empty_rows == "drop":
-        yield f"{no_label}: {'it is' if n == 1 else 'they are'} left out"
+        yield f"{no_label}: {agreeing(n, 'it is', 'they are')} left out"
         return
     ways: dict[str, dict[str, None]] = {}
     for measure in (figure.measure for figure in figures):
-        metric, over = measure.metric, measure.norm.over
+        metric = measure.metric
+        over = measure.norm.over
         if metric.left_out:  # those say themselves how many are left out
             continue
         if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
             way = "skipped by"
         elif over != "mean":  # cells are counted, and all cells of such an instance are false
-            way = f"{'its' if n == 1 else 'their'} predictions are misses for"
+            way = f"{agreeing(n, 'its', 'their')} predictions are misses for"
         else:
             is_best = metric.empty_value == metric.bounds[metric.higher_is_better]
             way = f"{'the best value ' if is_best else ''}{metric.empty_value} for"
@@ -137,14 +142,16 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns,
 
 def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) -> Iterator[str]:
     """Yield which metrics leave instances out, have another meaning elsewhere, or lack something, such as scores."""
-    counts, figures = summary.counts, summary.figures
+    counts = summary.counts
+    figures = summary.figures
     measures = {figure.measure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
         has_grade = f"has grade {measures[name].rel} or above"
         reason = measures[name].metric.left_out or f"no {nouns.label} {has_grade}"
         if measures[name].rel > 1:
             reason = reason.replace("is true", has_grade)
-        yield f"{name}: {n:,} of {counted(counts.n_instances, nouns.row)} {_are(n)} left out because {reason}"
+        left_out = f"{agreeing(n, 'is', 'are')} left out"
+        yield f"{name}: {n:,} of {counted(counts.n_instances, nouns.row)} {left_out} because {reason}"
     for rel, unscored in counts.unscored.items():
         of_grade = [measure for measure in measures.values() if measure.rel == rel]
         tied = [measure.name for measure in of_grade if ranks_all_labels(measure)]
@@ -157,7 +164,7 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
     names = [name for name, measure in measures.items() if measure.metric.takes_threshold and options.threshold is None]
     if names and counts.binary_rows:
         ranked = [name for name, measure in measures.items() if measure.needs_order]
-        others = f"; {listed(ranked)} {'ranks' if len(ranked) == 1 else 'rank'} them as scores" if ranked else ""
+        others = f"; {listed(ranked)} {agreeing(len(ranked), 'ranks', 'rank')} them as scores" if ranked else ""
         yield f"{listed(names)}: dense scores of 0 and 1 are decisions{others}"
     if names and counts.binary_rows < counts.n_instances:
         yield (
@@ -172,11 +179,3 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
     names = [figure.name for figure in figures if options.ceiling and figure.estimate.ceiling is None]
     if names:
         yield f"no ceiling is available for {listed(names)}"
-
-
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

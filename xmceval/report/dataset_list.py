@@ -95,6 +95,5 @@ def _result_row(row: Published) -> tuple[str, ...]:
 
 
 def _record_published(row: Published) -> dict[str, Any]:
-    """Return the record of a published result."""
     record = {"method": row.method, "mark": row.mark or None, "metrics": row.values}
     return {**record, **pick(row, ("model_gb", "train_hours")), "suspect": row.suspect or None}

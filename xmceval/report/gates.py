@@ -58,7 +58,8 @@ def parse_required(text: str, *, in_percent: bool | None = True) -> Gate:
 def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool | None) -> Gate:
     """Parse a gate that some values or differences pass and others do not."""
     name, sign, limit = [*re.split("(>=|<=|:)", text, maxsplit=1), ":", "0"][:3]
-    kind, limit = KINDS[sign], limit.strip()
+    kind = KINDS[sign]
+    limit = limit.strip()
     is_percent = limit.endswith("%")
     try:
         number = float(limit.removesuffix("%") or (0 if kind == "worse" else math.nan))
@@ -110,7 +111,8 @@ def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT
     layout = layout.settle(result.nouns)
     for gate in gates:
         for measure in find_measures(gate.metric, [figure.measure for figure in result.figures]):
-            value, why = result.estimates[measure.name].value, ""
+            value = result.estimates[measure.name].value
+            why = ""
             too_far = gate.limit - value if gate.kind == "at_least" else value - gate.limit
             is_decided = not (result.estimates[measure.name].undefined or math.isnan(value))
             if not is_decided:

@@ -58,7 +58,8 @@ def record_propensities(propensities: Propensities | None) -> Record | None:
 
 def record_system(result: Scored) -> Record:
     """Return the record of one system."""
-    counts, slices = result.counts, []
+    counts = result.counts
+    slices = []
     for part in result.slices:
         metrics = {}
         for figure in part.figures:

@@ -309,18 +309,20 @@ def render(thing: Tabular, form: str, layout: Layout = DEFAULT) -> str:
 
 
 def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
-    """Join as many items as fit on a line of a repr; `total` counts them and those that were not even listed."""
-    line, n = "", 0
+    """Join as many items as fit on a line of a repr; `total` also counts items that were not passed."""
+    line = ""
+    n = 0
     for item in items:
         longer = f"{line}{separator}{item}" if line else item
         if line and len(longer) + len(f"{separator}and {total:,} more") > WIDTH - 1:
             break
-        line, n = longer, n + 1
+        line = longer
+        n = n + 1
     return line + (f"{separator}and {total - n:,} more" if n < total else "")
 
 
 def shorten(name: str, longest: int = LONGEST_NAME) -> str:
-    """Shorten the name of a system for a repr to its end, of a path to whole parts, without what would break the line.
+    """Shorten the name of a system for a repr: keep its end, of a path whole parts, on one line.
 
     Examples
     --------
@@ -336,6 +338,6 @@ def shorten(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:
-    """Join what a report is of and the facts on it to the first line of a repr; a name fills the room that is left."""
+    """Write the first line of a repr: what the report is about, and facts; a name takes the room that is left."""
     rest = f"{what}: {', '.join(fact for fact in facts if fact)}"
     return rest.replace("{}", shorten(name, max(LONGEST_NAME, WIDTH - len(rest) + 1)))

@@ -47,7 +47,7 @@ class OfResults(Renderable):
         ----------
         bins : bool
             Also the values of bins of labels or groups of rows, with the level ``bin``, empty for all, and the column
-            ``kind``: total, share (those of all bins add up to the total), average (within the bin) or group.
+            ``kind``: total, share (the shares of all bins add up to the total), average (within the bin) or group.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class Result(Scored, OfResults, Mapping[str, float]):
     warnings : tuple of str
         The doubts, then the facts.
     inputs : tuple of str
-        How each input was read and on what evidence, and how its rows and labels were joined to those of the
+        How each input was read and on what evidence, and how its rows and labels were matched to the
         truth.
     notes : tuple of str
         Further notes, such as on the number of labels.
@@ -219,13 +219,13 @@ class Result(Scored, OfResults, Mapping[str, float]):
         return self._find_estimate(name).tie_bounds
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
-        """Return all values by names that loggers take, those of bins of labels after the name of the bin and a slash.
+        """Return all values by names that loggers take; within a bin, its name and a slash come first.
 
         Parameters
         ----------
         sep : str
-            What stands for the ``@``. MLflow refuses that sign, and so does not take the parentheses of options: with
-            another `sep` than ``"@"`` they become underscores.
+            Replaces the ``@``, which MLflow refuses. It refuses the parentheses of options too: with a `sep` other than
+            ``"@"`` they become underscores.
 
         Raises
         ------
@@ -239,7 +239,8 @@ class Result(Scored, OfResults, Mapping[str, float]):
         >>> xmceval.score(np.eye(4), np.eye(4), metrics=["P@1", "nDCG(gain=exp)@1"]).flat(sep="_at_")
         {'P_at_1': 1.0, 'nDCG_gain_exp_at_1': 1.0}
         """
-        values, n_values = dict[str, float](), 0
+        values = dict[str, float]()
+        n_values = 0
         for bin_name, figures in self.by_bin.items():
             n_values += len(figures)
             for figure in figures:
@@ -333,7 +334,8 @@ class Results(OfResults, Mapping[str, Result]):
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))
         measure = first.figures[0].measure
-        name, is_higher = measure.name, measure.metric.higher_is_better
+        name = measure.name
+        is_higher = measure.metric.higher_is_better
         having = [result for result in self.values() if name in result.estimates]
         ranked = sorted(having, key=lambda result: result[name], reverse=is_higher)
         values = [f"{shorten(result.name)} {result[name]:.4f}" for result in ranked]

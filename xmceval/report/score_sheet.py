@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from string import ascii_lowercase
 
-from xmceval.errors import averaged, counted, listed, plural
+from xmceval.errors import agreeing, averaged, counted, listed, plural
 from xmceval.labels.propensity import ITSELF
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import Scored, shared_lines
@@ -140,7 +140,7 @@ def _describe_scoring(
         texts.append(f"values of {listed(heads['share'], 'and')} in the bins add up to the total")
     if "average" in heads:
         averages = heads["average"]
-        texts.append(f"{listed(averages, 'and')} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
+        texts.append(f"{listed(averages, 'and')} {agreeing(len(averages), 'is', 'are')} averaged within each bin")
     if texts:
         yield "; ".join(texts)
     yield from dict.fromkeys(filter(None, map(describe_propensities, results)))
@@ -226,9 +226,10 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
         furthest: dict[str, tuple[float, str]] = {}
         for figure in result.figures:
             measure = figure.measure
-            low, high = figure.estimate.tie_bounds
+            low = figure.estimate.tie_low
+            high = figure.estimate.tie_high
             largest, _ = furthest.setdefault(measure.cutoff, (0.0, ""))
-            if not high - low > largest:  # or they are NaN
+            if low is None or high is None or high - low <= largest:
                 continue
             first = layout.format(measure, low)
             last = layout.format(measure, high)

@@ -158,7 +158,7 @@ class Scored:
 
     @property
     def by_bin(self) -> dict[str, tuple[Value, ...]]:
-        """The values over all labels, with an empty name, then those of each bin of labels or group of rows."""
+        """The values over all labels, with an empty name, then the values of each bin of labels or group of rows."""
         return {"": self.figures, **{part.bin.name: part.figures for part in self.slices}}
 
     @property
@@ -174,14 +174,15 @@ class Scored:
 
 def describe_size(result: Scored) -> tuple[str, ...]:
     """Describe how much was scored; a CSV of values of rows has no labels."""
-    counts, rows = result.counts, counted(result.counts.n_instances, result.nouns.row)
+    counts = result.counts
+    rows = counted(result.counts.n_instances, result.nouns.row)
     return (rows, counted(counts.n_labels, result.nouns.label)) if counts.n_labels else (rows,)
 
 
 def shared_lines(results: Sequence[Scored], kind: str) -> Iterator[str]:
-    """Yield what systems have of a kind, such as warnings, each once; where not all share it, with their names before.
+    """Yield the lines of a kind, such as warnings, each once; names precede a line that not all systems share.
 
-    A line that begins with a name or with the path that it is the ending of needs no other.
+    A line that already begins with the name of a system, or with a path that ends with it, stays as it is.
     """
     systems: dict[str, list[Scored]] = {}
     for result in results:

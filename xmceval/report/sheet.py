@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,10 +25,13 @@ MOST_PLACES = 12
 ROUNDED = 8  # units in the last place by which value - margin and value + margin may be off
 
 MINUS = "\N{MINUS SIGN}"
-BEST, SECOND = "best", "second"
-UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
+BEST = "best"
+SECOND = "second"
+UP = "\N{BLACK UP-POINTING TRIANGLE}"
+DOWN = "\N{BLACK DOWN-POINTING TRIANGLE}"
 SUSPECT = "!"  # marks published rows with suspect values
-PUBLISHED_SIGN, NO_VALUE = "\N{BLACK DIAMOND SUIT}", "\N{EN DASH}"  # after the name of a system; in place of a value
+PUBLISHED_SIGN = "\N{BLACK DIAMOND SUIT}"  # after the name of a system
+NO_VALUE = "\N{EN DASH}"  # in place of a value
 ASCII_SIGNS = {PUBLISHED_SIGN: "*", NO_VALUE: "-"}  # where the output has no such signs
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
@@ -95,7 +98,7 @@ class Layout:
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
 
     def settle(self, nouns: Nouns) -> Layout:
-        """Return the layout with the unit of shares: where none was asked for, that of the rows that nouns are of."""
+        """Return the layout with the unit of shares: as asked for, else fractions for queries and percent otherwise."""
         return self if self.percent is not None else replace(self, percent=not nouns.are_of_queries)
 
     @property
@@ -119,7 +122,7 @@ class Layout:
         return write(value, self.spec(measure.metric.unit))
 
     def cells(self, figures: Sequence[Value]) -> list[tuple[Cell, Cell | None]]:
-        """Return the cell of each value, with its interval if it is shown, and that of its ceiling, if it has one.
+        """Return for each value its cell, with the interval if it is shown, and the cell of its ceiling, if it has one.
 
         An interval is ± its half width, or both ends if it is asymmetric. A missing value is a dash.
         """
@@ -129,7 +132,9 @@ class Layout:
         for figure in figures:
             estimate = figure.estimate
             spec = formats[figure.measure.metric.unit]
-            value, low, high = estimate.value, estimate.low, estimate.high
+            value = estimate.value
+            low = estimate.low
+            high = estimate.high
             interval = ""
             if low is not None and high is not None and self.intervals is not False:
                 interval = f"±{high - value:{spec}}"
@@ -157,11 +162,15 @@ DEFAULT = Layout()
 
 @dataclass(frozen=True)
 class Row:
-    """A metric or a system, and its cells by column; or its ceiling, which may be that of all systems: of ``""``."""
+    """The cells of a metric or a system by column, or of its ceiling; `ceiling_of` is empty if all systems share it."""
 
     head: str
     cells: Mapping[str, Cell]
     ceiling_of: str | None = None
+
+    def select(self, columns: Iterable[str]) -> list[Cell]:
+        """Return the cells of some columns, empty ones where it has no value."""
+        return [self.cells.get(column, EMPTY) for column in columns]
 
 
 @dataclass(frozen=True)
@@ -255,7 +264,8 @@ def split_columns(
         width = sum(column_width for _, column_width in group)
         if block and used + width > available:
             yield tuple(block)
-            block, used = [], 0
+            block = []
+            used = 0
         if width > available:  # such a group has its own blocks
             names, group_widths = zip(*group, strict=True)
             yield from [names] if size == 1 else split_columns(names, group_widths, available)

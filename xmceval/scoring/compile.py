@@ -58,7 +58,7 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         tasks += [kind.compile(tuple(groups[key]), key[1]) for key in sorted(groups)]
     row_tasks = tuple(task for task in tasks if task.has_values)
     row_measures = [measure for task in row_tasks for measure in task.measures]
-    by_column = {measure: column for column, measure in enumerate(row_measures)}
+    by_name = {measure.name: column for column, measure in enumerate(row_measures)}
     has_exponents = any(measure.option("gain") == "exp" for measure in measures)
     return Program(
         measures,
@@ -66,7 +66,7 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         tuple(tasks),
         row_tasks=row_tasks,
         row_measures=row_measures,
-        columns={measure: by_column[measure] for measure in measures if measure in by_column},
+        columns={measure: by_name[measure.name] for measure in measures if measure.name in by_name},
         deepest=cutoffs[-1] if cutoffs else 0,
         needs_scores=any(task.needs_scores for task in tasks),
         needs_propensities=any(measure.needs_propensities for measure in measures),

@@ -27,7 +27,8 @@ ALIKE = 10**24  # values are equal if their squares exceed those of their differ
 UNCERTAIN = 0.2  # relative half width of the mean denominator's interval, above which t is Fieller's
 
 # Cautions: why an interval may be inaccurate.
-FEW_ROWS, ONE_ROW = "few_rows", "one_row"
+FEW_ROWS = "few_rows"
+ONE_ROW = "one_row"
 FEWEST_ROWS = 30
 
 
@@ -171,13 +172,16 @@ class RowSums:
     @cached_property
     def squares(self) -> Fraction | int:
         """The sum of e^2, e = num - R den, R = sum num / sum den, times (sum den)^2; never below 0."""
-        num, den = self.num, self.den
+        num = self.num
+        den = self.den
         return max(self.num2 * den**2 - num * (2 * self.cross * den - num * self.den2), 0)
 
     def spread(self, n: int) -> tuple[Fraction, Fraction, Fraction]:
         """Return the sums of squared deviations from means: of numerators, of products, and of denominators."""
-        num, den = self.num, self.den
-        num2, cross = self.num2 - Fraction(num**2, n), self.cross - Fraction(num * den, n)
+        num = self.num
+        den = self.den
+        num2 = self.num2 - Fraction(num**2, n)
+        cross = self.cross - Fraction(num * den, n)
         return num2, cross, self.den2 - Fraction(den**2, n)
 
     def hits(self, n: int) -> int | None:
@@ -253,7 +257,8 @@ def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tupl
     if 2 * hits > n:
         low, high = binomial_interval(n - hits, n, confidence)
         return 1.0 - high, 1.0 - low
-    share, tail = hits / n, (1 - confidence) / 2
+    share = hits / n
+    tail = (1 - confidence) / 2
     low = _last_with(lambda p: _at_most(hits - 1, n, p) > 1 - tail, 0.0, share) if hits else 0.0
     return low, _last_with(lambda p: _at_most(hits, n, p) > tail, share, 1.0)
 

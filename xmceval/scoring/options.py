@@ -54,7 +54,7 @@ class Spec:
     # returns the names that values are made from, which a shell completes
     names: Callable[[], Iterable[str]] | None = None
 
-    @property
+    @cached_property
     def is_file(self) -> bool:
         """Whether a value may be the path of a file."""
         return self.metavar == "FILE"
@@ -65,7 +65,8 @@ class Spec:
             number = None if isinstance(value, bool) else operator.index(value)
         except TypeError:
             number = None
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         if number is None or (low is not None and number < low) or (high is not None and number > high):
             bounds = "" if low is None else f" of at least {low}"
             bounds += "" if high is None else f" and at most {high}"
@@ -85,7 +86,7 @@ class Spec:
         return float(number)  # type: ignore[arg-type]
 
     def expect(self, value: Any) -> str:
-        """Return the expected type if that of a value is wrong, else nothing; check_whole checks integers."""
+        """Return the type expected of a value, empty if it has it; `check_whole` checks integers."""
         if self.kind is bool:
             return "" if isinstance(value, bool) else "true or false"
         if value is None:
@@ -99,7 +100,7 @@ class Spec:
 
 
 def input_name(value: Any) -> str:
-    """Return how reports call an input: a file by its name, shards by that of all, anything else ``array``."""
+    """Return how reports call an input: a file by its name, shards by their common name, else ``array``."""
     if isinstance(value, Shards):
         return value.name
     return name_of(to_path(value)) if isinstance(value, (str, Path)) else "array"
@@ -234,7 +235,7 @@ class Options:
             object.__setattr__(self, "labels", read_names(self.labels))
         groups = self.by_group
         is_named = isinstance(groups, (str, Path, Shards, Mapping)) or hasattr(groups, "to_numpy")
-        if groups is not None and not is_named:  # those of ids are taken where the ids are known
+        if groups is not None and not is_named:  # groups by id are read once the ids are known
             from xmceval.rows.groups import RowGroups  # it needs numpy, which help is listed without
 
             object.__setattr__(self, "by_group", groups if isinstance(groups, RowGroups) else RowGroups.of(groups))
@@ -336,21 +337,25 @@ class Options:
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """
         changed: dict[str, Any] = {}
-        for name, spec, passed in self._list_passed():
-            value, default = self.cutoffs if name == "k" else passed, getattr(Options, name)
+        for name, spec, value in self._list_passed():
+            default = getattr(Options, name)
             is_default = default is not None and value == default
-            is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
-            if name not in UNRECORDED and not is_default:
-                value = self.measures if name == "metrics" else value
-                if spec.is_file and not isinstance(value, (int, float)):
-                    changed[name] = input_name(value)
-                else:
-                    changed[name] = bool(value) if spec.kind is bool else _plain(value)
+            if is_default or name in UNRECORDED:
+                continue
+            if name == "k":
+                if self.cutoffs != [*DEFAULT_CUTOFFS]:  # metrics are recorded with their cutoffs
+                    changed[name] = self.cutoffs
+            elif name == "metrics":
+                changed[name] = [measure.name for measure in self.measures]
+            elif spec.is_file and not isinstance(value, (int, float)):
+                changed[name] = input_name(value)
+            else:
+                changed[name] = bool(value) if spec.kind is bool else _plain(value)
         return changed
 
 
 def specs(of: Any = None) -> Mapping[str, Spec]:
-    """Return how each option of a dataclass is shown, by name; default those of scoring."""
+    """Return by name how each option of a dataclass is shown; by default the options of scoring."""
     return _list_specs(of or Options)
 
 

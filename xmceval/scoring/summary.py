@@ -111,7 +111,9 @@ class Summary:
 
 def finish_totals(totals: Totals, setup: Setup) -> Summary:
     """Compute the numbers of a system from its totals, given a known number of labels."""
-    slices, n_rows, measures = list[Slice](), totals.tally.n_rows, setup.program.measures
+    slices = list[Slice]()
+    n_rows = totals.tally.n_rows
+    measures = setup.program.measures
     by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         for estimates, of_task in zip(by_bin, task.finish_bins(part, setup, n_rows), strict=True):
@@ -123,14 +125,13 @@ def finish_totals(totals: Totals, setup: Setup) -> Summary:
             if measure.name in estimates
         ]
         slices.append(Slice.of(bin_, figures))
-    # The figures of a group of rows are those of its rows alone.
+    # The figures of a group are computed from its rows alone.
     for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
         slices.append(Slice.of(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
     return Summary(_list_figures(totals, setup, "total"), _count_input(totals, setup), tuple(slices))
 
 
 def _list_figures(totals: Totals, setup: Setup, kind: str) -> tuple[Value, ...]:
-    """Return the values of all measures."""
     estimates: dict[str, Estimate] = {}
     for task, part in zip(setup.program.tasks, totals.parts, strict=True):
         estimates |= task.finish(part, setup, totals.tally.n_rows)
@@ -139,7 +140,9 @@ def _list_figures(totals: Totals, setup: Setup, kind: str) -> tuple[Value, ...]:
 
 def _count_input(totals: Totals, setup: Setup) -> Counts:
     program = setup.program
-    cutoffs, counts, whole = program.cutoffs.tolist(), totals.tally["counts"].tolist(), totals.tally.whole
+    cutoffs = program.cutoffs.tolist()
+    counts = totals.tally["counts"].tolist()
+    whole = totals.tally.whole
     tasks, (least, greatest) = list(zip(program.tasks, totals.parts, strict=True)), totals.tally["grades"].tolist()
     left_out = {
         measure.name: n

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from xmceval.report.forms.plain import has_right_to_left
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Sheet
+from xmceval.report.sheet import BEST, SECOND, Listing, Sheet
 
 # Void elements, which have no end tag.
 VOID = frozenset({"meta", "wbr"})
@@ -17,7 +17,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe
 
 
 class Markup(str):
-    """Finished HTML, no part of which is escaped again."""
+    """Finished HTML, which is not escaped again."""
 
     __slots__ = ()
 
@@ -72,7 +72,8 @@ def raw(html: str) -> Markup:
 
 
 TAGS = {BEST: "b", SECOND: "u"}
-LEFT, RIGHT = "text-align: left", "text-align: right"
+LEFT = "text-align: left"
+RIGHT = "text-align: right"
 
 
 def draw(sheet: Sheet) -> str:
@@ -86,7 +87,7 @@ def draw(sheet: Sheet) -> str:
         for row in section.rows:
             head = element("th", name(row.head), scope="row", style=LEFT)
             cells = []
-            for cell in (row.cells.get(column, EMPTY) for column in sheet.columns):
+            for cell in row.select(sheet.columns):
                 value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
                 interval = f"\N{NO-BREAK SPACE}{cell.interval}" if cell.interval else None
                 cells.append(element("td", value, interval, element("sup", cell.marks) if cell.marks else None))
@@ -101,7 +102,6 @@ def draw(sheet: Sheet) -> str:
 
 
 def _draw_listing(listing: Listing) -> Markup:
-    """Draw a list as a table below its title, and its lines."""
     head = element("tr", _draw_items("th", listing.head, listing))
     rows: Child = (element("tr", _draw_items("td", row, listing)) for row in listing.rows)
     table = element("table", element("thead", head), element("tbody", rows))

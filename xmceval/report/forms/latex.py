@@ -19,7 +19,6 @@ from xmceval.report.sheet import (
     ASCII_MARKS,
     BEST,
     DOWN,
-    EMPTY,
     MINUS,
     NO_VALUE,
     PUBLISHED_SIGN,
@@ -34,9 +33,17 @@ from xmceval.report.sheet import (
 T = TypeVar("T")
 
 PREAMBLE = r"needs \usepackage{booktabs}"
-LINE, GAP, LIST_GAP = 345, 12, 8  # points: a line of an article, and the gap between columns, also in lists
-DIGIT, LETTER, CAPITAL, RAISED = 4.7, 5, 6, 4  # points, in \small text; intervals and marks are smaller than that
-LONGEST_WORD, LONGEST_HEAD = 24, 30  # characters; longer text breaks
+# Points:
+LINE = 345  # of an article
+GAP = 12  # between columns
+LIST_GAP = 8  # between columns of lists
+DIGIT = 4.7  # in \small text
+LETTER = 5
+CAPITAL = 6
+RAISED = 4  # a character of an interval or a mark
+# Characters; longer text breaks.
+LONGEST_WORD = 24
+LONGEST_HEAD = 30
 WIDEST_HEAD = LETTER * LONGEST_HEAD
 MOST_LINES = 40  # lines of a float, without the notes below it
 
@@ -95,7 +102,8 @@ def _escape(character: str) -> str:
     if character in SPECIAL or (character.isascii() and character.isprintable()):
         return SPECIAL.get(character, character)
     decomposed = unicodedata.normalize("NFD", character)
-    letter, accent = decomposed[0], ACCENTS.get(decomposed[1:])
+    letter = decomposed[0]
+    accent = ACCENTS.get(decomposed[1:])
     if accent and letter.isascii() and letter.isalpha():
         return rf"\{accent}{{{letter}}}"
     return rf"\texttt{{U+{ord(character):04X}}}"
@@ -176,7 +184,7 @@ def _draw_table(sheet: Sheet) -> str:
                 of_part = rows[start : start + MOST_LINES]
                 lines = []
                 for row in of_part:
-                    cells = (columns[name].draw_cell(row.cells.get(name, EMPTY)) for name in names)
+                    cells = [columns[name].draw_cell(cell) for name, cell in zip(names, row.select(names), strict=True)]
                     lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
                 parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
         head = [rf"& {' & '.join(_wrap(sheet.head_of(name), 'left') for name in names)} \\"]
@@ -211,11 +219,13 @@ def _draw_listing(listing: Listing) -> str:
 
 def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
     """Yield runs of items, each with its lines of print: at least one, and of at most MOST_LINES lines together."""
-    run, height = list[T](), 0
+    run = list[T]()
+    height = 0
     for item, n_lines in items:
         if run and height + n_lines > MOST_LINES:
             yield run, height
-            run, height = [], 0
+            run = []
+            height = 0
         run.append(item)
         height += n_lines
     if run:
@@ -223,7 +233,6 @@ def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
 
 
 def _frame(kinds: str, rows: Iterable[str]) -> list[str]:
-    """Frame rows as a tabular with the given kinds of columns."""
     indented = (f"  {row}" for row in (r"\toprule", *rows, r"\bottomrule"))
     return [rf"\begin{{tabular}}{{{kinds}}}", *indented, r"\end{tabular}"]
 

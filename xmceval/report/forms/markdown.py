@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.plain import clean, pad, text_width
-from xmceval.report.sheet import BEST, EMPTY, SECOND, Listing, Section, Sheet
+from xmceval.report.sheet import BEST, SECOND, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
 WIDEST = 40  # maximum width of aligned columns in the source
@@ -55,7 +55,7 @@ def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]
     rows = []
     for row in section.rows:
         cells = []
-        for cell in (row.cells.get(name, EMPTY) for name in columns):
+        for cell in row.select(columns):
             value = STYLES.get(cell.emphasis, "{}").format(cell.value)
             interval = f" {cell.interval}" if cell.interval else ""
             cells.append(value + interval + (f" <sup>{cell.marks}</sup>" if cell.marks else ""))
@@ -64,7 +64,6 @@ def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]
 
 
 def _draw_values(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Draw a table of values below the names of its columns."""
     return "\n".join(_draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1)))
 
 
@@ -77,7 +76,6 @@ def _draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Colle
 
 
 def _draw_listing(listing: Listing) -> Iterator[str]:
-    """Draw a list as a table below its title."""
     yield escape_line(listing.title)
     head, *rows = ([escape(cell.strip()) for cell in row] for row in (listing.head, *listing.rows))
     yield "\n".join(_draw_table(head, rows, listing.numeric))

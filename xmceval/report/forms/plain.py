@@ -27,8 +27,10 @@ STYLES = {BEST: "\x1b[1m{}\x1b[0m", SECOND: "\x1b[4m{}\x1b[0m", "": "{}"}
 GAP = 2  # blanks between columns
 INDENT = 2  # of lists
 NARROWEST = 24  # minimum width of wrapped text, even if the terminal is narrower
-ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # isolate right-to-left text between them
-NO_BREAK, IN_FACT = "\u00a0", "\u2007"
+ISOLATE = "\u2066"  # isolate right-to-left text between them
+END_ISOLATE = "\u2069"
+NO_BREAK = "\u00a0"
+IN_FACT = "\u2007"
 TOGETHER = re.compile(r" (?=[=<±] |±)|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05 and 2.96 ±1.63
 INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are several in a line
 
@@ -36,8 +38,10 @@ INSIDE = re.compile(r"(?<![·;]) ")  # blanks inside a fact, where there are sev
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as plain text."""
     layout = sheet.layout
-    above, table = list(_wrap(sheet.above, layout)), list(_draw_table(sheet))
-    notes, below = list(_wrap(sheet.notes, layout)), list(_wrap(sheet.below, layout))
+    above = list(_wrap(sheet.above, layout))
+    table = list(_draw_table(sheet))
+    notes = list(_wrap(sheet.notes, layout))
+    below = list(_wrap(sheet.below, layout))
     if sheet.verdicts:  # what people read first
         is_split = table[-1:] == [""]  # in blocks, with a blank line after them
         lines = [*_wrap(sheet.verdicts, layout), "", *table, *notes, *([] if is_split else [""]), *above, *below]
@@ -141,7 +145,8 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
         end = 0
         is_first = True
         for section in sheet.sections:
-            start, end = end, end + len(section.rows)
+            start = end
+            end = end + len(section.rows)
             shown = [number for number in range(start, end) if not rows[number].cells.keys().isdisjoint(names)]
             if not shown:
                 continue

@@ -46,7 +46,7 @@ def plot(
     size: str | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw a picture of some metrics of results, or of their comparison, by default of all that the kind can show.
+    """Draw some metrics of results, or of their comparison; by default all that the kind of picture can show.
 
     `kind` is one of OF_COMPARISON, `size` "column" (3.3 inches) or "page" (6.9) of a paper; `ax` takes a single panel.
     """

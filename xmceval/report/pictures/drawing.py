@@ -170,7 +170,7 @@ def _draw_bars(results: Sequence[Result], measure: Measure, axis: str, ax: Axes)
     kind = next(figure.kind for figure in results[0].slices[0].figures if figure.measure == measure)
     unit = "%"
     words = measure.name
-    if kind == "share":  # those of all bins add up to the metric
+    if kind == "share":  # the shares of all bins add up to the metric
         unit = "points"
         words = f"share of {words}"
     elif kind == "average":

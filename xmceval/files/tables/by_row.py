@@ -299,9 +299,7 @@ def _measure(table: Table, columns: Columns) -> RowNumbers:
     """Return how the rows of a table are numbered; without numbers, each line is the next row."""
     if columns.key is not None:
         return table.row_numbers or read_numbers([table], columns.key)
-    n_lines = table.n_lines
-    if n_lines is None:
-        n_lines = sum(len(column.array) for (column,) in table.batches([columns.label]))
+    n_lines = table.count_lines()
     return RowNumbers(np.array([[0, n_lines]]), n_lines)
 
 
@@ -384,10 +382,15 @@ def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
 
 def index_of(table: ByRow) -> Axis | None:
     """Return the rows named by a stored pandas index."""
-    levels = [_values(table, name) for name in _index_levels(table.table)]
-    if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # if lines were dropped later
-        return None
-    return Axis.of(str(table.table), "row", levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
+    n_rows = int(table.runs[-1, 1])
+    levels = list[list[Any]]()
+    for name, numbers in _index_levels(table.table).items():
+        levels.append(_values(table, name) if numbers is None else list(numbers[: n_rows + 1]))
+        if len(levels[-1]) != n_rows:  # lines were dropped later
+            return None
+    if len(levels) == 1:
+        return Axis.of(str(table.table), "row", levels[0])
+    return Axis.of(str(table.table), "row", list(zip(*levels, strict=True))) if levels else None
 
 
 def index_columns(table: Table) -> list[str]:
@@ -424,10 +427,7 @@ def _index_levels(table: Table) -> dict[str, range | None]:
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    """Return the values of a column, or of a range with this name, up to the number of lines."""
-    numbers = _index_levels(table.table).get(name)
-    if numbers is not None:
-        return list(numbers[: int(table.runs[-1, 1]) + 1])
+    """Return the values of a column."""
     if table.table.path is None:
         arrays = table.held[name]
     else:

@@ -39,8 +39,6 @@ UNUSED = INDEX | {
 }  # fmt: skip
 
 
-MOST_SYSTEMS = 20  # names in a column of unknown name
-
 # Names of columns with the names of systems, in lines of several of them.
 SYSTEMS = frozenset(
     {
@@ -205,15 +203,13 @@ def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> st
     by_name = [name for name in columns.others if plain(name) in SYSTEMS]
     others = [name for name in columns.others if plain(name) not in SYSTEMS | UNUSED and table.is_text(name)]
     for name in (*by_name, *others):
-        names = _read_column(table, name)
-        values = [names[line] for line in lines if line < len(names)]
+        values = _read_lines(table, name, lines)
         if len(values) < 2 or values[0] == values[1]:
             continue
-        if name in by_name or len(set(names)) <= MOST_SYSTEMS:
-            what = f"that differ in {name!r}:"
-            if name in by_name:
-                what = "of two systems:"
-            return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
+        what = f"that differ in {name!r}:"
+        if name in by_name:
+            what = "of two systems:"
+        return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
     return ""
 
 
@@ -227,13 +223,13 @@ def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
                 yield Doubt(f"{table}: has lines of {len(names):,} systems: {some} {_split_by(name)}")
 
 
-def _read_column(table: Table, name: str) -> list[Any]:
-    """Read a column again; the lines of a stream in memory are gone."""
+def _read_lines(table: Table, name: str, lines: Sequence[int]) -> list[Any]:
+    """Read some lines of a column again; those of a stream in memory are gone."""
     values: list[Any] = []
     with suppress(DataError):
         for (column,) in table.batches([name]):
             values += column.array.to_pylist()
-    return values
+    return [values[line] for line in lines if line < len(values)]
 
 
 def _split_by(name: str) -> str:

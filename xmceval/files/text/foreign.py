@@ -13,8 +13,7 @@ from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, expected_score
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
 
-GRADES = frozenset({b"0", b"1", b"2", b"3", b"4"})  # usual grades, and lines that have them
-LEAST_GRADED = 20
+GRADES = frozenset({b"0", b"1", b"2", b"3", b"4"})  # usual grades
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
@@ -162,7 +161,7 @@ def _refuse_graded_features(head: Head) -> None:
 def doubt_grades(head: Head) -> str:
     """Return the doubt that the number before the features of each line is a grade; empty if some can be none."""
     grades = {row.words[0] for row in head.rows}
-    if len(head.rows) < LEAST_GRADED or len(grades) == 1 or not grades <= GRADES:
+    if len(grades) == 1 or not grades <= GRADES:
         return ""
     return Doubt(
         f"{head.path}: each of the first {counted(len(head.rows), 'line')} has one number of 0 to 4 before its "

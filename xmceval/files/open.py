@@ -268,7 +268,6 @@ def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
 
 
 def _open_lines(head: Head, request: Request, columns: LineColumns, n_header_lines: int = 0) -> Opened:
-    """Open lines of query, document and grade or score."""
     from xmceval.files.ranking.runs import open_by_query
 
     return open_by_query(line_file(head.path, columns, n_header_lines), request)
@@ -302,7 +301,6 @@ def _open_json_lines(head: Head, request: Request) -> Opened | None:
 
 
 def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened | None:
-    """Open rows, or lists, of __label__name."""
     rows = [row for line in head.lines[:LINES_LOOKED_AT] if (row := line.strip())]
     if not any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
         return None

@@ -348,7 +348,6 @@ class Documents:
         return np.append(self._numbered(), -1)[self.words.find(*text)]
 
     def _numbered(self) -> Int64:
-        """Return the labels of `words`."""
         return np.append(self.places, np.arange(self.places.size, len(self.words or ())))
 
 

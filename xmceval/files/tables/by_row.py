@@ -39,7 +39,6 @@ def _expect_number(word: str, _: None) -> str:
 
 
 def _join(parts: Sequence[Triples]) -> Triples:
-    """Concatenate entries."""
     if len(parts) == 1:
         return parts[0]
     rows, labels, values = map(np.concatenate, zip(*parts, strict=True)) if parts else (np.empty(0, int),) * 3
@@ -406,7 +405,6 @@ def naming_candidates(table: Table, columns: Columns) -> list[str]:
 
 
 def _rows_named_by(table: ByRow, name: str) -> Axis:
-    """Return the rows as a column names them."""
     return Axis.of(str(table.table), "row", _values(table, name), column=name)
 
 
@@ -427,7 +425,6 @@ def _index_levels(table: Table) -> dict[str, range | None]:
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    """Return the values of a column."""
     if table.table.path is None:
         arrays = table.held[name]
     else:

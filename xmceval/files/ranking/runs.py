@@ -5,7 +5,7 @@ Records in memory are read as files with the same lines would be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise
@@ -44,9 +44,15 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
     if request.are_scores:
         raise DataError(f"{source}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
     kept = request.judgments
-    lines = source.lines(None if kept is None else kept.queries)
+    if kept is None:
+        lines = source.lines()
+        queries: Mapping[bytes, int] = {query: row for row, query in enumerate(lines.queries.tolist())}
+        left_out = frozenset[bytes]()
+    else:
+        queries = kept.queries
+        left_out = kept.left_out
+        lines = source.lines(queries)
     documents = Documents.of(lines.documents, request.names, are_ids=request.are_ids)
-    queries = {query: row for row, query in enumerate(lines.queries.tolist())} if kept is None else kept.queries
     entries = lines.gather(len(queries))
     is_unjudged = entries.values < 0
     n_unjudged = int(np.count_nonzero(is_unjudged))
@@ -57,7 +63,6 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
         if n_unjudged == 1:
             treatment = "counts"
         opened.source.warnings.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
-    left_out = frozenset() if kept is None else kept.left_out
     judgments = Judgments(str(source), queries, documents, left_out)
     return replace(opened, judgments=judgments, has_grades=True)
 
@@ -182,7 +187,9 @@ def _compare_queries(
     if unjudged and not alike and lacking and len(lacking) == len(judgments.queries):
         yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
     if unjudged:
-        rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"
+        rest = ""
+        if not judgments.left_out:
+            rest = f" ({counted(lines.n_ignored, lines.noun)})"
         named = name_queries(unjudged)
         yield f"{source}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
@@ -235,5 +242,6 @@ def _name_entries(
         first = np.flatnonzero(labels == label)[:2]  # messages name two at most, and finding lines takes time
         numbers = lines.find(row, first)
         places = list(map(lines.place, numbers))
-        systems = partial(lines.systems, numbers) if lines.systems is not None and len(numbers) > 1 else None
+        if lines.systems is not None and len(numbers) > 1:
+            systems = partial(lines.systems, numbers)
     return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}", systems)

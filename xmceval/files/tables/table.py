@@ -370,27 +370,35 @@ def import_pyarrow(what: str) -> Any:
 def file_table(path: Path, name: str) -> Table:
     """Return the table in a Parquet or Arrow file: IPC (Feather) or a stream."""
     form = FORMATS[name]
-    is_parquet = name == "parquet"
-    import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
-    with _in_words(str(path), form):
-        file = _open_file(path, is_parquet=is_parquet)
-        schema, n_lines = (file.schema_arrow, file.metadata.num_rows) if is_parquet else (file.schema, None)
     place = partial(_row_of_table, str(path))
-    read = partial(_read_parquet, path, set[str]()) if is_parquet else partial(_read_arrow, path)
-    return Table(str(path), form, schema, read, place, path, n_lines, (form.title,))
+    import_pyarrow(f"{path}: is a file of {form.title}; reading it")
+    with _in_words(str(path), form):
+        if name == "arrow":
+            schema = _open_arrow(path).schema
+            return Table(str(path), form, schema, partial(_read_arrow, path), place, path, None, (form.title,))
+        file = _open_parquet(path)
+        read = partial(_read_parquet, path, set[str]())
+        return Table(str(path), form, file.schema_arrow, read, place, path, file.metadata.num_rows, (form.title,))
 
 
-def _open_file(path: Path, *, is_parquet: bool) -> Any:
-    """Open a Parquet or Arrow file; a compressed one is held in memory."""
+def _open_parquet(path: Path) -> Any:
+    """Open a Parquet file; a compressed one is held in memory."""
+    from pyarrow import parquet
+
+    stored: Any = stored_at(path)
+    if not is_uncompressed(path):
+        stored = io.BytesIO(read_all_bytes(path))
+    return parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
+
+
+def _open_arrow(path: Path) -> Any:
+    """Open an Arrow file; a compressed one is held in memory."""
     import pyarrow
 
-    is_plain = is_uncompressed(path)
-    if is_parquet:
-        from pyarrow import parquet
-
-        stored: Any = stored_at(path) if is_plain else io.BytesIO(read_all_bytes(path))
-        return parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
-    source = pyarrow.memory_map(str(stored_at(path))) if is_plain else pyarrow.BufferReader(read_all_bytes(path))
+    if is_uncompressed(path):
+        source = pyarrow.memory_map(str(stored_at(path)))
+    else:
+        source = pyarrow.BufferReader(read_all_bytes(path))
     try:
         return pyarrow.ipc.open_file(source)
     except pyarrow.ArrowInvalid:
@@ -438,7 +446,7 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
 
     `checked` are the columns whose metadata were found sound, and receives more.
     """
-    file = _open_file(path, is_parquet=True)
+    file = _open_parquet(path)
     most = BATCH_ROWS
     _check_chunks(file, checked, names)
     paths = (file.schema.column(number).path for number in range(len(file.schema)))
@@ -457,7 +465,7 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
 
 
 def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
-    file = _open_file(path, is_parquet=False)
+    file = _open_arrow(path)
     batches = file
     if hasattr(file, "get_batch"):
         batches = (file.get_batch(i) for i in range(file.num_record_batches))

@@ -26,6 +26,7 @@ from xmceval.files.ranking.queries import (
     break_ties,
     decoded,
     doubt_names,
+    doubt_ranks,
     doubt_words,
     name_queries,
 )
@@ -78,7 +79,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         facts = ["rows are queries", f"documents {documents.meaning}"]
         entries = lines.gather(len(lines.queries))
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
-        opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines)])
+        opened.source.warnings.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked)])
         return replace(opened, is_joined=True)
     if judgments is None and not source.is_line_file:
         raise DataError(
@@ -97,32 +98,12 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
-    opened.source.warnings.extend([*lines.doubts, *_doubt_ranks(source, lines), *doubts])
+    opened.source.warnings.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked), *doubts])
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
     opened.source.warnings.extend(_compare_queries(source, lines, judgments, unjudged, lacking, request.missing))
     return replace(opened, is_joined=True, lacking=tuple(lacking))
-
-
-def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
-    """Yield the doubt that low scores are best, if in most of the first queries they rise with the rank."""
-    # Ranks are not used otherwise: scores alone order the documents, as in trec_eval.
-    queries: dict[bytes | int, list[tuple[int, float]]] = {}
-    for query, rank, score in lines.ranked:
-        if score > -np.inf:
-            queries.setdefault(query, []).append((rank, score))
-    n_ranked = n_against = 0
-    for ranking in queries.values():
-        ranks, scores = zip(*sorted(ranking), strict=True)
-        if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
-            n_ranked += 1
-            n_against += np.sign(np.diff(scores)).sum() > 0
-    if 2 * n_against > n_ranked:
-        yield Doubt(
-            f"{source}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
-            "are low scores the best?"
-        )
 
 
 def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:

@@ -63,7 +63,6 @@ class Columns:
     is_rank: bool = False  # whether the values are ranks, with 1 as the best
     are_lists: bool = False  # whether labels and values are lists, with one line per row
     has_grades: bool = False  # whether the name of the column of values declares grades
-    rank: str | None = None  # the column of ranks next to scores, to compare the two
     others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
     @property
@@ -74,7 +73,7 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """The columns to read."""
-        return [name for name in (self.key, self.label, self.value, self.rank) if name is not None]
+        return [name for name in (self.key, self.label, self.value) if name is not None]
 
 
 _ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
@@ -129,14 +128,10 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    is_rank = value in roles["rank"]
-    rank = None
-    if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
-        rank = roles["rank"][0]
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
     has_grades = not are_scores and value in {*roles["grade"], *roles["label"]}
-    return replace(columns, value=value, is_rank=is_rank, has_grades=has_grades, rank=rank, others=others)
+    return replace(columns, value=value, is_rank=value in roles["rank"], has_grades=has_grades, others=others)
 
 
 def find_pairs(

@@ -150,7 +150,7 @@ def _refuse_graded_features(head: Head) -> None:
         return
     have_grades = all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows)
     have_grades = have_grades and not all(row[0].isdigit() for row in rows)
-    if have_grades or 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows):
+    if have_grades or first.words[1].startswith(b"qid:"):
         raise DataError(
             f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
             f"files: {quote(first.text)} (hint: {RECIPE}; labels before features need a first line 'points features "

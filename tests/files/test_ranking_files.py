@@ -164,7 +164,7 @@ ONE_LABEL = {
     "one class": ([1] * 20, False),
     "several labels": ([0, 2, 0, 1, "3,4"] * 4, False),
     "a row without labels": ([0, 2, 0, 1, ""] * 4, False),
-    "few": ([0, 2, 0, 1, 4], False),
+    "few": ([0, 2, 0, 1, 4], True),
 }
 
 

@@ -16,7 +16,7 @@ from xmceval.files.formats import FORMATS, SCORES, TRUTH
 from xmceval.files.io import signatures
 from xmceval.files.io.chunks import NUMBER, count_lines, without_comment
 from xmceval.files.io.paths import MAX_LINE, is_pair, to_path
-from xmceval.files.io.streams import quote, read_first_bytes, stored_at
+from xmceval.files.io.streams import is_copied, quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import names_queries, read_records
@@ -121,7 +121,7 @@ def _open(path: Path, request: Request) -> Opened:
         if head.content.startswith(signature, signatures.OFFSETS.get(signature, 0)):
             raise DataError(f"{path}: is {what}; expected UTF-8 text, npz or npy (hint: {hint})")
     opened = _open_signed(head, request) or _open_text(head, request)
-    if stored_at(path) != path:
+    if is_copied(path):
         return replace(opened, is_copied=True)
     return opened
 
@@ -268,7 +268,6 @@ def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
 
 
 def _open_lines(head: Head, request: Request, columns: LineColumns, n_header_lines: int = 0) -> Opened:
-    """Open lines of query, document and grade or score."""
     from xmceval.files.ranking.runs import open_by_query
 
     return open_by_query(line_file(head.path, columns, n_header_lines), request)
@@ -302,7 +301,6 @@ def _open_json_lines(head: Head, request: Request) -> Opened | None:
 
 
 def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened | None:
-    """Open rows, or lists, of __label__name."""
     rows = [row for line in head.lines[:LINES_LOOKED_AT] if (row := line.strip())]
     if not any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
         return None

@@ -76,13 +76,9 @@ def open_pair(path: Path, request: Request) -> Opened:
         opened = open_dense(scores, request)
         [fact] = opened.facts
         return replace(opened, facts=(f"{fact} (there is no {labels.name})",))
-    return open_lists(
-        ArrayFile(labels),
-        ArrayFile(scores) if scores.exists() else None,
-        request,
-        FORMATS["npy-pair" if scores.exists() else "npy-ranked"],
-        missing=scores.name,
-    )
+    if not scores.exists():
+        return open_lists(ArrayFile(labels), None, request, FORMATS["npy-ranked"], missing=scores.name)
+    return open_lists(ArrayFile(labels), ArrayFile(scores), request, FORMATS["npy-pair"])
 
 
 def open_lists(

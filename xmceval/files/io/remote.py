@@ -145,24 +145,25 @@ class RemoteFile:
 
     def _explain(self, error: Exception, what: str) -> DataError:
         chain: list[BaseException] = [error]  # followed by its causes
-        while cause := chain[-1].__cause__ or (None if chain[-1].__suppress_context__ else chain[-1].__context__):
+        while cause := chain[-1].__cause__ if chain[-1].__suppress_context__ else chain[-1].__context__:
             chain.append(cause)
         last = chain[-1]
         names = " ".join(kind.__name__ for link in chain for kind in type(link).__mro__).lower()
         text = str(getattr(last, "strerror", None) or getattr(last, "message", None) or last or type(last).__name__)
         text = redacted(" ".join(text.split()), self.address)[:200]
         status = next((link.status for link in chain if hasattr(link, "status")), None)
-        text = text if status is None else f"status {status}, {text}"
-        missing = chain  # web errors may look like missing files
+        if status is not None:
+            text = f"status {status}, {text}"
+        missing = chain
+        hint = f"set the credentials as fsspec expects them for {self.protocol}"
         if self.protocol in WEB:
-            missing = chain[-1:]
+            missing = chain[-1:]  # other errors of the web may look like missing files
+            hint = "check that the address is public, or has its token or signature"
         if "timeout" in names:
             problem = f"no answer within {PATIENCE:.0f} seconds (hint: check the address and the network)"
         elif _NOWHERE.search(names):
             problem = f"cannot connect ({text}) (hint: check the address and the network)"
         elif _DENIED.search(names) or status in {401, 403, 407}:
-            hint = "check that the address is public, or has its token or signature"
-            hint = hint if self.protocol in WEB else f"set the credentials as fsspec expects them for {self.protocol}"
             problem = f"access is denied ({text}) (hint: {hint})"
         elif status in {404, 410} or any(isinstance(link, FileNotFoundError) for link in missing):
             return MissingError(f"{shown(self.address)}: no such file")

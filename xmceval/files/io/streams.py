@@ -95,21 +95,24 @@ def read_all_bytes(path: Path) -> bytes:
 
     A small file that expands to an enormous one is refused.
     """
-    with open_bytes(path) as stream, _locate_damage(path):
-        if isinstance(stream, FileIO):
-            return stream.read()
-        most = max(HELD_BYTES, EXPANSION * size_of(path))
-        pieces = list[bytes]()
-        n_bytes = 0
-        for piece in iter(partial(stream.read, _PIECE), b""):
-            pieces.append(piece)
-            n_bytes += len(piece)
-            if n_bytes > most:
-                raise DataError(
-                    f"{path}: expands to more than {most >> 20:,} MiB, over {EXPANSION} times its size, and would be "
-                    "held in memory (hint: decompress it first)"
-                )
-        return b"".join(pieces)
+    try:
+        with open_bytes(path) as stream:
+            if isinstance(stream, FileIO):
+                return stream.read()
+            most = max(HELD_BYTES, EXPANSION * size_of(path))
+            pieces = list[bytes]()
+            n_bytes = 0
+            for piece in iter(partial(stream.read, _PIECE), b""):
+                pieces.append(piece)
+                n_bytes += len(piece)
+                if n_bytes > most:
+                    raise DataError(
+                        f"{path}: expands to more than {most >> 20:,} MiB, over {EXPANSION} times its size, and would "
+                        "be held in memory (hint: decompress it first)"
+                    )
+            return b"".join(pieces)
+    except DAMAGE as error:
+        raise _explain(path, error) from error
 
 
 def read_short_lines(path: Path) -> list[bytes]:
@@ -134,12 +137,14 @@ def check_is_text(path: Path) -> None:
 def read_into(stream: BinaryIO, view: memoryview, path: Path) -> int:
     """Read until the view is full or the stream ends; return the number of bytes."""
     filled = 0
-    with _locate_damage(path):
+    try:
         while filled < len(view):
             n_read = stream.readinto(view[filled:])  # type: ignore[attr-defined]
             if not n_read:
                 break
             filled += n_read
+    except DAMAGE as error:
+        raise _explain(path, error) from error
     return filled
 
 
@@ -159,18 +164,17 @@ def quote(text: bytes) -> str:
     return f"{quoted}..."
 
 
-@contextmanager
-def _locate_damage(path: Path) -> Iterator[None]:
-    """Convert exceptions from reading a damaged file into an error with its place."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile, DamagedError) as error:
-        problem = "its bytes are wrong"
-        if isinstance(error, EOFError):
-            problem = "it ends too early"
-        raise DataError(f"{path}: the compressed file is damaged or truncated ({problem})") from error
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from None
+DAMAGE = (OSError, EOFError, zlib.error, DamagedError)  # what reading raises; BadGzipFile is an OSError
+
+
+def _explain(path: Path, error: Exception) -> DataError:
+    """Return the error for an exception from reading a file, with its place."""
+    problem = "its bytes are wrong"
+    if isinstance(error, EOFError):
+        problem = "it ends too early"
+    elif isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+        return DataError(f"{path}: {error.strerror or error}")
+    return DataError(f"{path}: the compressed file is damaged or truncated ({problem})")
 
 
 def remove(path: Path) -> None:
@@ -232,8 +236,9 @@ def pipe_key(path: Path) -> Hashable:
 
 def renew_pipes(paths: Iterable[Path]) -> None:
     """Forget earlier contents of pipes: a call copies a pipe once, when it first reads it."""
-    for path in paths if not _are_kept.get() else ():
-        _copies.pop(pipe_key(path), None)
+    if _copies and not _are_kept.get():
+        for path in paths:
+            _copies.pop(pipe_key(path), None)
 
 
 @contextmanager
@@ -280,6 +285,11 @@ def stored_at(path: Path) -> Path:
                 raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
         _copies[key] = copy
     return _copies[key].path
+
+
+def is_copied(path: Path) -> bool:
+    """Return whether a file that was read is a copy of a pipe or a remote file."""
+    return isinstance(path, RemotePath) or (bool(_copies) and pipe_key(path) in _copies)
 
 
 def _fetch(path: RemotePath) -> Copy:
@@ -339,11 +349,11 @@ class Stamp(NamedTuple):
 
 def stamp_of(path: Path) -> Stamp | None:
     """Return the stamp of a file; None if it is missing, or a pipe or remote file, whose copy cannot change."""
-    if isinstance(path, RemotePath) or pipe_key(path) is not None:
-        return None
     try:
         status = path.stat()
-    except (OSError, ValueError):
+    except (OSError, TypeError, ValueError):  # missing, remote, or with a NUL in its name
+        return None
+    if stat.S_ISFIFO(status.st_mode):
         return None
     return Stamp(status.st_size, status.st_mtime_ns)
 

@@ -361,7 +361,6 @@ def add_records(
 
 
 def _query_of(queries: Sequence[Any], lengths: Int64, i: int) -> Any:
-    """Return the query of the i-th document."""
     return queries[int(np.searchsorted(np.cumsum(lengths), i, side="right"))]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, Doubt, argument
+from xmceval.errors import DataError, Doubt, argument, counted
 from xmceval.files.formats import FORMATS, Format
 from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
@@ -37,7 +37,7 @@ class Entries(NamedTuple):
     values: Float64
 
 
-Ranked = tuple[int | bytes, int, float]  # query, rank and score
+Ranked = tuple[Any, float, float]  # query, rank and score
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +348,6 @@ class Documents:
         return np.append(self._numbered(), -1)[self.words.find(*text)]
 
     def _numbered(self) -> Int64:
-        """Return the labels of `words`."""
         return np.append(self.places, np.arange(self.places.size, len(self.words or ())))
 
 
@@ -395,6 +394,26 @@ def doubt_words(name: str, noun: str, truth: str, words: Words, n_true: int, num
     yield from alike
     if not alike and not occurs[:n_true].any():
         yield doubt_names(name, noun, truth, words[int(numbers[0])], words[0])
+
+
+def doubt_ranks(name: str, lines: Iterable[Ranked]) -> Iterator[Doubt]:
+    """Yield the doubt that low scores are best, if in most of the first queries they rise with the rank."""
+    # Ranks are not used otherwise: scores alone order the documents, as in trec_eval.
+    queries: dict[Any, list[tuple[float, float]]] = {}
+    for query, rank, score in lines:
+        if score > -math.inf:
+            queries.setdefault(query, []).append((rank, score))
+    n_ranked = n_against = 0
+    for ranking in queries.values():
+        ranks, scores = zip(*sorted(ranking), strict=True)
+        if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
+            n_ranked += 1
+            n_against += bool(np.sign(np.diff(scores)).sum() > 0)
+    if 2 * n_against > n_ranked:
+        yield Doubt(
+            f"{name}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
+            "are low scores the best?"
+        )
 
 
 def decoded(names: Iterable[bytes]) -> Iterator[str]:

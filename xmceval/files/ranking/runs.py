@@ -5,7 +5,7 @@ Records in memory are read as files with the same lines would be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise
@@ -26,6 +26,7 @@ from xmceval.files.ranking.queries import (
     break_ties,
     decoded,
     doubt_names,
+    doubt_ranks,
     doubt_words,
     name_queries,
 )
@@ -45,9 +46,15 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
     if request.are_scores:
         raise DataError(f"{source}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
     kept = request.judgments
-    lines = source.lines(None if kept is None else kept.queries)
+    if kept is None:
+        lines = source.lines()
+        queries: Mapping[bytes, int] = {query: row for row, query in enumerate(lines.queries.tolist())}
+        left_out = frozenset[bytes]()
+    else:
+        queries = kept.queries
+        left_out = kept.left_out
+        lines = source.lines(queries)
     documents = Documents.of(lines.documents, request.names, are_ids=request.are_ids)
-    queries = {query: row for row, query in enumerate(lines.queries.tolist())} if kept is None else kept.queries
     entries = lines.gather(len(queries))
     is_unjudged = entries.values < 0
     n_unjudged = int(np.count_nonzero(is_unjudged))
@@ -58,7 +65,6 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
         if n_unjudged == 1:
             treatment = "counts"
         opened.source.notes.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
-    left_out = frozenset() if kept is None else kept.left_out
     judgments = Judgments(str(source), queries, documents, left_out)
     return replace(opened, judgments=judgments, has_grades=True)
 
@@ -74,7 +80,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         facts = ["rows are queries", f"documents {documents.meaning}"]
         entries = lines.gather(len(lines.queries))
         opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
-        opened.source.notes.extend([*lines.doubts, *_doubt_ranks(source, lines)])
+        opened.source.notes.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked)])
         return opened
     if judgments is None and not source.is_line_file:
         raise DataError(
@@ -93,32 +99,12 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
-    opened.source.notes.extend([*lines.doubts, *_doubt_ranks(source, lines), *doubts])
+    opened.source.notes.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked), *doubts])
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
     opened.source.notes.extend(_compare_queries(source, lines, judgments, unjudged, lacking, request.missing))
     return replace(opened, lacking=tuple(lacking))
-
-
-def _doubt_ranks(source: QuerySource, lines: Lines) -> Iterator[Doubt]:
-    """Yield the doubt that low scores are best, if in most of the first queries they rise with the rank."""
-    # Ranks are not used otherwise: scores alone order the documents, as in trec_eval.
-    queries: dict[bytes | int, list[tuple[int, float]]] = {}
-    for query, rank, score in lines.ranked:
-        if score > -np.inf:
-            queries.setdefault(query, []).append((rank, score))
-    n_ranked = n_against = 0
-    for ranking in queries.values():
-        ranks, scores = zip(*sorted(ranking), strict=True)
-        if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
-            n_ranked += 1
-            n_against += np.sign(np.diff(scores)).sum() > 0
-    if 2 * n_against > n_ranked:
-        yield Doubt(
-            f"{source}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "
-            "are low scores the best?"
-        )
 
 
 def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
@@ -183,7 +169,9 @@ def _compare_queries(
     if unjudged and not alike and lacking and len(lacking) == len(judgments.queries):
         yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
     if unjudged:
-        rest = "" if judgments.left_out else f" ({counted(lines.n_ignored, lines.noun)})"
+        rest = ""
+        if not judgments.left_out:
+            rest = f" ({counted(lines.n_ignored, lines.noun)})"
         named = name_queries(unjudged)
         yield f"{source}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
@@ -238,5 +226,6 @@ def _name_entries(
         first = np.flatnonzero(labels == label)[:2]  # messages name two at most, and finding lines takes time
         numbers = lines.find(row, first)
         places = list(map(lines.place, numbers))
-        systems = partial(lines.systems, numbers) if lines.systems is not None and len(numbers) > 1 else None
+        if lines.systems is not None and len(numbers) > 1:
+            systems = partial(lines.systems, numbers)
     return EntryNames(places, f"document {quote(document)}", f"for query {quote(query)}", systems)

@@ -165,7 +165,6 @@ def _read_words(path: Path) -> Iterable[tuple[str, str]]:
 
 
 def _listed_pairs(pairs: Any) -> Iterable[tuple[Any, Any]]:
-    """Yield the pairs of a list or an array."""
     rows = pairs
     if isinstance(pairs, np.ndarray):
         rows = pairs.tolist()

@@ -41,10 +41,11 @@ def _expect_number(word: str, _: None) -> str:
 
 
 def _join(parts: Sequence[Triples]) -> Triples:
-    """Concatenate entries."""
     if len(parts) == 1:
         return parts[0]
-    rows, labels, values = map(np.concatenate, zip(*parts, strict=True)) if parts else (np.empty(0, int),) * 3
+    if not parts:
+        return (np.empty(0, int),) * 3
+    rows, labels, values = map(np.concatenate, zip(*parts, strict=True))
     return rows, labels, values
 
 
@@ -136,18 +137,25 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     """Open a table by row: streamed if it is a file sorted by row, else sorted in memory."""
     names = request.names
     words = None
-    if head := table.head([columns.label]):
-        first, lengths = head[0].flatten() if columns.are_lists else (head[0], None)
-        if columns.are_ranked and not request.are_scores:
-            _refuse_indicators(table, columns.label, first, lengths, request.n_labels)
+    for column in table.head([columns.label]):
+        first = column
+        if columns.are_lists:
+            first, lengths = column.flatten()
+            if columns.value is None and not request.are_scores:
+                _refuse_indicators(table, columns.label, first, lengths, request.n_labels)
         names, words = _find_names(first, request)
-    others = [] if columns.key is not None else naming_candidates(table, columns)
-    index = [] if columns.key is not None else index_columns(table)
-    held = {name: list[Any]() for name in (*index, *others)} if table.path is None else {}
+    others = list[str]()  # columns that may name the rows
+    held = dict[str, list[Any]]()
+    if columns.key is None:
+        others = naming_candidates(table, columns)
+        if table.path is None:
+            held = {name: [] for name in (*index_columns(table), *others)}
     read = partial(_read_entries, table, columns, names, words, held, request.are_scores)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
-    facts += [f"besides {listed(others, 'and')}"] if others else []
-    facts += [] if names is None else [f"label names from {names.source}"]
+    if others:
+        facts.append(f"besides {listed(others, 'and')}")
+    if names is not None:
+        facts.append(f"label names from {names.source}")
     is_streamed = False
     parts = list[Triples]()
     warnings = list[str]()
@@ -175,7 +183,9 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     if n_lines == 0:
         raise DataError(f"{table.name}: the table has no lines")
     truth = request.by_row
-    labels = None if words is None else (truth and truth.labels) or Documents.of(words, None)
+    labels = None
+    if words is not None:
+        labels = (truth and truth.labels) or Documents.of(words, None)
     by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels, held)
     n_rows = _count_rows(by_row, n_lines, request)
     if request.are_scores and truth is not None:
@@ -187,11 +197,20 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         stored = partial(_read_sorted, read, table.name, request.are_scores, n_rows)
     else:
         csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
-        facts += [] if table.path is None else [f"{counted(csr.indptr[-1], 'entry')} sorted by row"]
-        stored = csr if labels is None else _join_words(table.name, csr, labels, request, facts, warnings)
+        if table.path is not None:
+            facts.append(f"{counted(csr.indptr[-1], 'entry')} sorted by row")
+        if labels is not None:
+            csr = _join_words(table.name, csr, labels, request, facts, warnings)
+        stored = csr
     again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
     names_of = partial(_name_entries, by_row, again)
     source = Source(table.name, read_matrix, n_rows, files=files, stored=stored, names=names_of, notes=warnings)
+    rows = table.rows
+    if rows is None and columns.key is None:
+        rows = index_of(by_row)
+    labels_by = "name"
+    if names is None and words is None:
+        labels_by = "number"
     return Opened(
         source,
         table.form,
@@ -200,9 +219,9 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         is_held=not is_streamed,
         is_ranked=request.are_scores and columns.are_ranked,
         has_ranks=columns.is_rank,
-        rows=table.rows if columns.key is not None or table.rows is not None else index_of(by_row),
+        rows=rows,
         columns={name: partial(_rows_named_by, by_row, name) for name in others},
-        labels_by="number" if names is None and words is None else "name",
+        labels_by=labels_by,
         by_row=by_row,
     )
 
@@ -216,16 +235,15 @@ def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> No
         )
 
 
-def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64 | None, n_labels: int | None) -> None:
+def _refuse_indicators(table: Table, label: str, labels: Column, lengths: Int64, n_labels: int | None) -> None:
     """Refuse equally long lists of 0 and 1 in truth: they may be indicators, one per label, instead of ids.
 
     Two are ids if the number of labels is known and is not two; more would repeat an id.
     """
-    if lengths is None or labels.is_text or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
+    if labels.is_text or len(lengths) < 2 or not lengths.min() == lengths.max() > 1:
         return
-    if lengths.max() == 2 and n_labels not in {None, 2}:
-        return
-    if set(labels.array.to_pylist()) == {0, 1}:
+    are_ids = lengths.max() == 2 and n_labels not in {None, 2}
+    if not are_ids and set(labels.array.to_pylist()) == {0, 1}:
         raise AmbiguousError(
             f"{table}: its lists in {label!r} are of 0 and 1, and equally long: a matrix, or ids of labels? (hint: "
             "pass numpy.array(...) of the column for a matrix, sets for ids)"
@@ -240,16 +258,18 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
     names = request.names
     truth = request.by_row
     if names is not None:
-        are_ids = all(map(is_id, words)) and not any(word in names.labels for word in words)
-        return None if are_ids else names, None
+        if all(map(is_id, words)) and not any(word in names.labels for word in words):
+            return None, None
+        return names, None
     if truth is not None and truth.labels is not None:
         return None, truth.labels.words
     if request.are_scores and not request.is_alone:
         return None, None
-    try:
+    with suppress(DataError):
         labels.to_whole()
-    except DataError:
-        return None, Words() if any(to_float(word) is None for word in words) else None
+        return None, None
+    if any(to_float(word) is None for word in words):
+        return None, Words()
     return None, None
 
 
@@ -268,7 +288,9 @@ def _join_words(name: str, csr: Csr, labels: Documents, request: Request, facts:
     if request.are_scores and request.ties == "label":
         values = values.astype(np.float64, copy=False)
         # NaN scores are refused when scoring
-        n_ties = 0 if np.isnan(values).any() else break_ties(words, csr.indptr, numbers, values)
+        n_ties = 0
+        if not np.isnan(values).any():
+            n_ties = break_ties(words, csr.indptr, numbers, values)
         facts.append(f"{counted(n_ties, 'tie')} broken by label")
     return Csr(csr.indptr, labels.labels(words)[numbers], values, csr.are_scores)
 
@@ -293,17 +315,17 @@ def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> Ent
                 n_lines += lines.size
         return describe_systems(by_row.table, by_row.columns, numbers[:2])
 
-    is_described = by_row.columns.key is not None
-    return EntryNames([f"{by_row.table} row {row}"], name, "in this row", describe if is_described else None)
+    place = f"{by_row.table} row {row}"
+    if by_row.columns.key is None:
+        return EntryNames([place], name, "in this row", None)
+    return EntryNames([place], name, "in this row", describe)
 
 
 def _measure(table: Table, columns: Columns) -> RowNumbers:
     """Return how the rows of a table are numbered; without numbers, each line is the next row."""
     if columns.key is not None:
         return table.row_numbers or read_numbers([table], columns.key)
-    n_lines = table.n_lines
-    if n_lines is None:
-        n_lines = sum(len(column.array) for (column,) in table.batches([columns.label]))
+    n_lines = table.count_lines()
     return RowNumbers(np.array([[0, n_lines]]), n_lines)
 
 
@@ -386,10 +408,17 @@ def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
 
 def index_of(table: ByRow) -> Axis | None:
     """Return the rows named by a stored pandas index."""
-    levels = [_values(table, name) for name in _index_levels(table.table)]
-    if not levels or any(len(names) != table.runs[-1, 1] for names in levels):  # if lines were dropped later
+    n_rows = int(table.runs[-1, 1])
+    levels = list[list[Any]]()
+    for name, numbers in _index_levels(table.table).items():
+        levels.append(_values(table, name) if numbers is None else list(numbers[: n_rows + 1]))
+        if len(levels[-1]) != n_rows:  # lines were dropped later
+            return None
+    if not levels:
         return None
-    return Axis.of(str(table.table), "row", levels[0] if len(levels) == 1 else list(zip(*levels, strict=True)))
+    if len(levels) == 1:
+        return Axis.of(str(table.table), "row", levels[0])
+    return Axis.of(str(table.table), "row", list(zip(*levels, strict=True)))
 
 
 def index_columns(table: Table) -> list[str]:
@@ -405,7 +434,6 @@ def naming_candidates(table: Table, columns: Columns) -> list[str]:
 
 
 def _rows_named_by(table: ByRow, name: str) -> Axis:
-    """Return the rows as a column names them."""
     return Axis.of(str(table.table), "row", _values(table, name), column=name)
 
 
@@ -426,10 +454,6 @@ def _index_levels(table: Table) -> dict[str, range | None]:
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    """Return the values of a column, or of a range with this name, up to the number of lines."""
-    numbers = _index_levels(table.table).get(name)
-    if numbers is not None:
-        return list(numbers[: int(table.runs[-1, 1]) + 1])
     if table.table.path is None:
         arrays = table.held[name]
     else:

@@ -39,8 +39,6 @@ UNUSED = INDEX | {
 }  # fmt: skip
 
 
-MOST_SYSTEMS = 20  # names in a column of unknown name
-
 # Names of columns with the names of systems, in lines of several of them.
 SYSTEMS = frozenset(
     {
@@ -65,7 +63,6 @@ class Columns:
     is_rank: bool = False  # whether the values are ranks, with 1 as the best
     are_lists: bool = False  # whether labels and values are lists, with one line per row
     has_grades: bool = False  # whether the name of the column of values declares grades
-    rank: str | None = None  # the column of ranks next to scores, to compare the two
     others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
     @property
@@ -76,7 +73,7 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """The columns to read."""
-        return [name for name in (self.key, self.label, self.value, self.rank) if name is not None]
+        return [name for name in (self.key, self.label, self.value) if name is not None]
 
 
 _ROLES = {plain(name): role for role, names in NAMES.items() for name in names}
@@ -131,14 +128,10 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
             f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
             "has none; expected lists in both or in neither"
         )
-    is_rank = value in roles["rank"]
-    rank = None
-    if columns.has_queries and are_scores and not is_rank and not are_lists and len(roles["rank"]) == 1:
-        rank = roles["rank"][0]
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
     has_grades = not are_scores and value in {*roles["grade"], *roles["label"]}
-    return replace(columns, value=value, is_rank=is_rank, has_grades=has_grades, rank=rank, others=others)
+    return replace(columns, value=value, is_rank=value in roles["rank"], has_grades=has_grades, others=others)
 
 
 def find_pairs(
@@ -205,15 +198,13 @@ def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> st
     by_name = [name for name in columns.others if plain(name) in SYSTEMS]
     others = [name for name in columns.others if plain(name) not in SYSTEMS | UNUSED and table.is_text(name)]
     for name in (*by_name, *others):
-        names = _read_column(table, name)
-        values = [names[line] for line in lines if line < len(names)]
+        values = _read_lines(table, name, lines)
         if len(values) < 2 or values[0] == values[1]:
             continue
-        if name in by_name or len(set(names)) <= MOST_SYSTEMS:
-            what = f"that differ in {name!r}:"
-            if name in by_name:
-                what = "of two systems:"
-            return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
+        what = f"that differ in {name!r}:"
+        if name in by_name:
+            what = "of two systems:"
+        return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
     return ""
 
 
@@ -227,13 +218,13 @@ def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
                 yield Doubt(f"{table}: has lines of {len(names):,} systems: {some} {_split_by(name)}")
 
 
-def _read_column(table: Table, name: str) -> list[Any]:
-    """Read a column again; the lines of a stream in memory are gone."""
+def _read_lines(table: Table, name: str, lines: Sequence[int]) -> list[Any]:
+    """Read some lines of a column again; those of a stream in memory are gone."""
     values: list[Any] = []
     with suppress(DataError):
         for (column,) in table.batches([name]):
             values += column.array.to_pylist()
-    return values
+    return [values[line] for line in lines if line < len(values)]
 
 
 def _split_by(name: str) -> str:

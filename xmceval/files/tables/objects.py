@@ -63,7 +63,6 @@ def refuse_columns_of_sets(value: Any, name: str) -> None:
 
 
 def _index_names(value: Any) -> list[str]:
-    """Return the names of the index levels of a pandas data frame or Series, if any."""
     return [str(column) for column in getattr(getattr(value, "index", None), "names", []) if column is not None]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from xmceval.files.io.paths import is_pair, to_path
 from xmceval.files.io.signatures import TABLES
 from xmceval.files.io.streams import is_empty, quote
 from xmceval.files.opened import MOST_LINES, Head, Opened, Request
-from xmceval.files.ranking.queries import Lines, QuerySource
+from xmceval.files.ranking.queries import Lines, QuerySource, doubt_ranks
 from xmceval.files.tables.by_row import open_by_row, read_numbers, read_values, refuse_repeats
 from xmceval.files.tables.columns import (
     UNUSED,
@@ -173,12 +172,6 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
                 raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN; expected a number")
-        if columns.rank is not None and not lines.ranked:
-            column = by_name[columns.rank]
-            with suppress(DataError):  # ranks that are not whole numbers are ignored
-                ranks = column._replace(array=column.array[:RANKS_LOOKED_AT]).to_whole()
-                of_lines = np.repeat(queries, n_lines)[: ranks.size], ranks, values[: ranks.size]
-                lines.ranked = list(zip(*(array.tolist() for array in of_lines), strict=True))
         text = label.to_text()
         lines.add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
         n_entries += rows.size
@@ -246,7 +239,7 @@ def table_at(path: Path) -> Table | None:
 
 
 def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Sequence[str]]) -> Iterator[Doubt]:
-    """Yield a doubt for ranks next to scores of unknown name that order the first lines differently.
+    """Yield a doubt for ranks that run against the scores, or next to numbers that order the first lines differently.
 
     Such numbers may fall or rise with the ranks: a distance rises. Ties are no evidence, and neither are
     numbers with only two values, such as whether a line is a hit.
@@ -255,7 +248,7 @@ def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Seque
     key = columns.key
     if value is None or key is None or columns.are_lists or len(roles["rank"]) != 1:
         return
-    if not columns.is_rank and value not in roles["number"]:
+    if not (columns.is_rank or columns.has_queries or value in roles["number"]):
         return
     (rank,) = roles["rank"]
     unknown = [name for name in columns.others if plain(name) not in UNUSED]
@@ -267,6 +260,9 @@ def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Seque
             )
         except (TypeError, ValueError):  # not numbers, or no lines
             continue
+        if not (columns.is_rank or value in roles["number"]):
+            yield from doubt_ranks(str(table), zip(lines[0], ranks, numbers, strict=True))
+            return
         queries = {query: number for number, query in enumerate(dict.fromkeys(lines[0]))}
         of_query = np.array([queries[query] for query in lines[0]])
         order = np.lexsort((ranks, of_query))

@@ -305,8 +305,14 @@ class Table:
             batch = next(self.read(names), None) if self.path is not None else self.first
             if batch is None:
                 return []
-            columns = _validated(batch.select(names)).columns
+            columns = _select(batch, names).columns
             return [Column(column, name, self.place) for name, column in zip(names, columns, strict=True)]
+
+    def count_lines(self) -> int:
+        """Return the number of lines, reading them if it is not known."""
+        if self.n_lines is not None:
+            return self.n_lines
+        return sum(len(column.array) for (column,) in self.batches(self.names[:1]))
 
     def batches(self, names: list[str]) -> Iterator[list[Column]]:
         """Yield the columns, batch by batch."""
@@ -364,27 +370,35 @@ def import_pyarrow(what: str) -> Any:
 def file_table(path: Path, name: str) -> Table:
     """Return the table in a Parquet or Arrow file: IPC (Feather) or a stream."""
     form = FORMATS[name]
-    is_parquet = name == "parquet"
-    import_pyarrow(f"{path}: is {'a Parquet' if is_parquet else 'an Arrow'} file; reading it")
-    with _in_words(str(path), form):
-        file = _open_file(path, is_parquet=is_parquet)
-        schema, n_lines = (file.schema_arrow, file.metadata.num_rows) if is_parquet else (file.schema, None)
     place = partial(_row_of_table, str(path))
-    read = partial(_read_parquet, path, set[str]()) if is_parquet else partial(_read_arrow, path)
-    return Table(str(path), form, schema, read, place, path, n_lines, (form.title,))
+    import_pyarrow(f"{path}: is a file of {form.title}; reading it")
+    with _in_words(str(path), form):
+        if name == "arrow":
+            schema = _open_arrow(path).schema
+            return Table(str(path), form, schema, partial(_read_arrow, path), place, path, None, (form.title,))
+        file = _open_parquet(path)
+        read = partial(_read_parquet, path, set[str]())
+        return Table(str(path), form, file.schema_arrow, read, place, path, file.metadata.num_rows, (form.title,))
 
 
-def _open_file(path: Path, *, is_parquet: bool) -> Any:
-    """Open a Parquet or Arrow file; a compressed one is held in memory."""
+def _open_parquet(path: Path) -> Any:
+    """Open a Parquet file; a compressed one is held in memory."""
+    from pyarrow import parquet
+
+    stored: Any = stored_at(path)
+    if not is_uncompressed(path):
+        stored = io.BytesIO(read_all_bytes(path))
+    return parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
+
+
+def _open_arrow(path: Path) -> Any:
+    """Open an Arrow file; a compressed one is held in memory."""
     import pyarrow
 
-    is_plain = is_uncompressed(path)
-    if is_parquet:
-        from pyarrow import parquet
-
-        stored: Any = stored_at(path) if is_plain else io.BytesIO(read_all_bytes(path))
-        return parquet.ParquetFile(stored, pre_buffer=False, buffer_size=1 << 20)
-    source = pyarrow.memory_map(str(stored_at(path))) if is_plain else pyarrow.BufferReader(read_all_bytes(path))
+    if is_uncompressed(path):
+        source = pyarrow.memory_map(str(stored_at(path)))
+    else:
+        source = pyarrow.BufferReader(read_all_bytes(path))
     try:
         return pyarrow.ipc.open_file(source)
     except pyarrow.ArrowInvalid:
@@ -432,7 +446,7 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
 
     `checked` are the columns whose metadata were found sound, and receives more.
     """
-    file = _open_file(path, is_parquet=True)
+    file = _open_parquet(path)
     most = BATCH_ROWS
     _check_chunks(file, checked, names)
     paths = (file.schema.column(number).path for number in range(len(file.schema)))
@@ -451,12 +465,12 @@ def _read_parquet(path: Path, checked: set[str], names: list[str]) -> Iterator[A
 
 
 def _read_arrow(path: Path, names: list[str]) -> Iterator[Any]:
-    file = _open_file(path, is_parquet=False)
+    file = _open_arrow(path)
     batches = file
     if hasattr(file, "get_batch"):
         batches = (file.get_batch(i) for i in range(file.num_record_batches))
     for batch in batches:
-        yield from _in_parts(_validated(batch.select(names)))
+        yield from _in_parts(_select(batch, names))
 
 
 def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: int) -> Table:
@@ -548,7 +562,7 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
         is_read = True
         batches = chain([] if first is None else [first], reader)
         for batch in pyarrow.RecordBatchReader.from_stream(value) if again else batches:
-            yield from _in_parts(_validated(batch.select(names)))
+            yield from _in_parts(_select(batch, names))
 
     place = partial(_row_of_table, name)
     return Table(name, FRAME, reader.schema, read, place, None, None, (FRAME.title,), first, rows)
@@ -587,9 +601,7 @@ def _read_tables(tables: Sequence[Table], names: list[str]) -> Iterator[Any]:
 
 def _place_in_tables(tables: Sequence[Table], line: int) -> str:
     for table in tables[:-1]:
-        n_lines = table.n_lines
-        if n_lines is None:
-            n_lines = sum(len(column.array) for (column,) in table.batches(table.names[:1]))
+        n_lines = table.count_lines()
         if line < n_lines:
             return table.place(line)
         line -= n_lines
@@ -604,14 +616,15 @@ def has_lists(type_: Any) -> bool:
     return any(is_kind(type_) for is_kind in kinds)
 
 
-def _validated(batch: Any) -> Any:
-    """Check that the offsets and indices of a batch stay inside its buffers, since later reads trust them.
+def _select(batch: Any, names: list[str]) -> Any:
+    """Select columns, and check that their offsets and indices stay inside their buffers, which later reads trust.
 
     This takes about 13 ms per million lines with two columns of text, below 1 % of a score; Parquet and CSV are
     decoded by Arrow, which makes valid buffers.
     """
-    batch.validate(full=True)
-    return batch
+    selected = batch.select(names)
+    selected.validate(full=True)
+    return selected
 
 
 def _in_parts(batch: Any) -> Iterator[Any]:

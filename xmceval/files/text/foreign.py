@@ -13,8 +13,7 @@ from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, expected_score
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
 
-GRADES = frozenset({b"0", b"1", b"2", b"3", b"4"})  # usual grades, and lines that have them
-LEAST_GRADED = 20
+GRADES = frozenset({b"0", b"1", b"2", b"3", b"4"})  # usual grades
 SIZES = frozenset({".query", ".group"})  # endings of files with the number of lines per query
 RECIPES = "see the recipes for other formats in xmceval guide inputs"
 RECIPE = "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md"
@@ -151,7 +150,7 @@ def _refuse_graded_features(head: Head) -> None:
         return
     have_grades = all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows)
     have_grades = have_grades and not all(row[0].isdigit() for row in rows)
-    if have_grades or 2 * sum(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) > len(rows):
+    if have_grades or first.words[1].startswith(b"qid:"):
         raise DataError(
             f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
             f"files: {quote(first.text)} (hint: {RECIPE}; labels before features need a first line 'points features "
@@ -162,7 +161,7 @@ def _refuse_graded_features(head: Head) -> None:
 def doubt_grades(head: Head) -> str:
     """Return the doubt that the number before the features of each line is a grade; empty if some can be none."""
     grades = {row.words[0] for row in head.rows}
-    if len(head.rows) < LEAST_GRADED or len(grades) == 1 or not grades <= GRADES:
+    if len(grades) == 1 or not grades <= GRADES:
         return ""
     return Doubt(
         f"{head.path}: each of the first {counted(len(head.rows), 'line')} has one number of 0 to 4 before its "

@@ -122,7 +122,6 @@ def _load_row(line: bytes) -> Any:
 
 
 def _to_label(label: Any, names: Names | None) -> int:
-    """Convert a number or name in JSON to a label."""
     if isinstance(label, str):
         if names is None or label not in names.labels:
             raise ValueError(unknown_name(label[:40], names))

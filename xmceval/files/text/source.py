@@ -285,7 +285,6 @@ def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
 
 
 def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse lists of label ids."""
     from xmceval.kernels.text.lists import parse_ids
 
     rows = _room_for_labels(region, scratch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TypeAlias
 
 from xmceval.metrics.metric import Metric, Norm, Number
 
@@ -38,7 +39,9 @@ OF_NEGATIVES = frozenset({"specificity", "fall-out", "balanced"})
 
 ZERO = MappingProxyType({"zero": ZEROS})
 
-NO_NUMBERS: Mapping[str, Number] = MappingProxyType({})
+Numbers: TypeAlias = Mapping[str, Number]  # numeric options by name
+
+NO_NUMBERS: Numbers = MappingProxyType({})
 
 BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
@@ -68,7 +71,7 @@ AVERAGE_NOTES = MappingProxyType(
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
-def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
+def _micro(name: str, title: str, rate: str, divisor: str, numbers: Numbers = NO_NUMBERS) -> Metric:
     return Metric(
         name,
         title,
@@ -84,7 +87,7 @@ def _label_wise(
     title: str,
     rate: str,
     average: str,
-    numbers: Mapping[str, Number] = NO_NUMBERS,
+    numbers: Numbers = NO_NUMBERS,
     *,
     formula: str = "",
     choices: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
@@ -113,7 +116,7 @@ def _decision(
     *,
     note: str = DECISION_NOTE,
     elsewhere: str = "",
-    numbers: Mapping[str, Number] = NO_NUMBERS,
+    numbers: Numbers = NO_NUMBERS,
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
     needs_labels: bool = False,

@@ -336,7 +336,6 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
 
 
 def _differ(first: RowTable, other: RowTable, what: str) -> bool:
-    """Return whether two tables have different digests."""
     return what in first.meta and what in other.meta and first.meta[what] != other.meta[what]
 
 

@@ -196,7 +196,6 @@ def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, 
 
 
 def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Return values as float32 if that holds them exactly."""
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     return single if np.array_equal(single, values) else values

@@ -159,7 +159,6 @@ def _find_truth(files: Iterable[FileInspection]) -> FileInspection | None:
 
 
 def _is_training(file: FileInspection) -> bool:
-    """Return whether a file of labels is named like training labels."""
     return file.kind == "truth" and not TRAINING.isdisjoint(re.split(r"[\W_]+", Path(file.path).name.lower()))
 
 

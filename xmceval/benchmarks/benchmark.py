@@ -112,7 +112,7 @@ def read_plan(
 ) -> BenchmarkPlan:
     """Read a benchmark from its TOML file, or from a dict in which matrices may stand for files.
 
-    Relative paths are relative to the file, those of a dict to the current folder. With `strict`, missing predictions
+    Relative paths are relative to the file, or to the current folder for a dict. With `strict`, missing predictions
     are a mistake.
     """
     config = read_config(source)

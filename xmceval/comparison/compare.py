@@ -271,7 +271,7 @@ def compare_tables(
     watch: Watch | None = None,
     missing: Missing = "error",
 ) -> Comparison:
-    """Compare the systems in tables of per-row values; `names` are those of the first systems."""
+    """Compare the systems in tables of per-row values; `names` rename the first systems."""
     systems = [system for table in tables for system in table.systems]
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")

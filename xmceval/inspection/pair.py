@@ -27,7 +27,7 @@ from xmceval.scoring.summary import finish_totals
 class PairInspection:
     """How the predictions of one file fit the truth of another.
 
-    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `first_rows` compares that of
+    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `first_rows` compares P@1 of
     the first rows, if there are any, with what predictions for other rows or labels would reach; `filter_pairs` are the
     predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
     together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` name
@@ -50,7 +50,7 @@ class PairInspection:
         return not self.faults and not self.mistakes
 
     def describe(self, *, is_only: bool) -> str:
-        """Say whether they belong together, and how P@1 compares with that of predictions which do not fit."""
+        """Say whether they belong together, and how P@1 compares with predictions that do not fit."""
         both = f"{self.truth} and {self.scores}"
         if not self.is_sound:
             return f"{both}: do not belong together{', score refuses them' if self.faults else ''}"
@@ -119,7 +119,7 @@ def inspect_pair(
 
 
 def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) -> PairInspection:
-    """Score the predictions; the warnings are those of scoring."""
+    """Score the predictions, with the warnings of score."""
     opened = OpenedTruth.of(truth, options)
     program = compile_program(parse("P", [1, 5]))  # even with fewer than five labels
     opened = replace(opened, setup=replace(opened.setup, program=program))

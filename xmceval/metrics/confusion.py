@@ -1,4 +1,4 @@
-"""Metrics from confusion cells: micro and label-wise ones at a cutoff, and those of decisions at a threshold."""
+"""Metrics from confusion cells: micro and label-wise ones at a cutoff, and metrics of decisions at a threshold."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def find_doubts(
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
-    """Compare P@1 of the first rows of one system (at least one) with that of unrelated predictions."""
+    """Compare P@1 of the first rows of one system (at least one) with unrelated predictions."""
     rows = FirstRows.join(pieces)
     best = rows.best[:, 0]
     n_rows = rows.n_rows
@@ -203,7 +203,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     P@1 is over ``n_counted`` rows. Labels or rows seem to be shifted by one, or low scores to be best, if three
     conditions hold: P@1 read in this way is three times as large, or P@1 read normally is no better than for a random
     order of rows; the difference is at least 6 standard deviations; and the larger P@1 is at least 8 standard
-    deviations above that of a random order, so that popular labels cannot explain it. With fewer than MIN_ROWS rows
+    deviations above P@1 of a random order, so that popular labels cannot explain it. With fewer than MIN_ROWS rows
     only low scores may seem to be best, if both numbers are at least 4 standard deviations.
 
     Rows seem to be shuffled if the two best labels of a row hit no more often than in a random order of rows,

@@ -89,14 +89,14 @@ class LabelRows(NamedTuple):
     propensities: Propensities = NO_PROPENSITIES  # which order the labels of ideal rankings
 
     def list_others(self) -> list[Int64]:
-        """Return the labels besides those of the truth."""
+        """Return the labels that rankings, decisions or a filter add to the truth."""
         if self.decided is not None:
             n_decided = int(self.decided.counts[:, DECISIONS].sum())
             return [self.decided.labels[:n_decided] >> 1, self.left_out[1]]
         return [self.ranked[self._is_within_cutoffs()], self.left_out[1]]
 
     def find_largest(self) -> int:
-        """Return the largest label besides those of the truth, or -1."""
+        """Return the largest of these labels, or -1."""
         largest = int(self.left_out[1].max(initial=-1))
         if self.decided is not None:
             return max(largest, self.decided.largest)

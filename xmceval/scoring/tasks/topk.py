@@ -283,7 +283,7 @@ class TopK(RowTask):
         (rows, labels), _ = batch.filtered(self.rel)
         if not rows.size:
             return
-        scratch = Scratch()  # that of the batch has its ranking
+        scratch = Scratch()  # the scratch space of the batch holds its ranking
         best = rows_where(truth, np.ones(batch.n_rows, dtype=np.bool_), scratch, "best")
         drop_pairs(*best, 0, rows, labels, True, np.zeros(2, dtype=np.int64))
         propensities = batch.setup.propensities

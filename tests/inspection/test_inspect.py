@@ -186,7 +186,8 @@ def test_a_label_beyond_the_truth_is_reported(made, run):
     with open("q.txt", "w") as file:
         file.write(rows)
     code, faults, _ = warnings_of(run, "t.txt", "q.txt")
-    assert (code, faults) == (1, ["q.txt has label 60, outside 0..59 (t.txt has 60 labels; are the labels 1-based?)"])
+    fault = "q.txt:7: label 60 is outside 0..59 (t.txt has 60 labels; labels are 0-based) (69 such rows)"
+    assert (code, faults) == (1, [fault])
 
 
 def test_an_extra_column_is_a_warning_as_in_score(made, run):

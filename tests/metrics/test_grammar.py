@@ -222,22 +222,16 @@ def test_every_measure_comes_back_by_its_canonical_name(metric):
         )
 
 
-@pytest.mark.parametrize(
-    ("metrics", "hint"),
-    [
-        ({"P": 5}, "['P@5']"),
-        ({"P": [1, 5], "nDCG": (3,), "RR": None}, "['P@1,5', 'nDCG@3', 'RR']"),
-        ({"P@5": "precision", "P": True, "R": []}, "['P@5', 'P', 'R']"),
-    ],
-)
+@pytest.mark.parametrize("metrics", [{}, {"P": 5}, {"P": [1, 5], "nDCG": (3,), "RR": None}, {"P@5": "precision"}])
 @pytest.mark.parametrize("call", [lambda **options: xmceval.score(np.eye(3), np.eye(3), **options), xmceval.Evaluator])
-def test_a_dict_of_metrics_is_refused(call, metrics, hint):
+def test_a_dict_of_metrics_is_refused(call, metrics):
     with pytest.raises(UsageError) as error:
         call(metrics=metrics)
-    assert str(error.value) == f"metrics must be names such as 'P@5', got a dict (hint: metrics={hint})"
+    hint = "(hint: names contain their cutoffs, as in ['P@1,5', 'nDCG@3'])"
+    assert str(error.value) == f"metrics must be names such as 'P@5', got a dict {hint}"
 
 
-@pytest.mark.parametrize("metrics", [{}, 5, 0.5])
+@pytest.mark.parametrize("metrics", [5, 0.5])
 def test_what_is_no_list_of_metrics_is_refused(metrics):
     with pytest.raises(UsageError, match=rf"^metrics must be names such as 'P@5', got an? {type(metrics).__name__}$"):
         xmceval.score(np.eye(3), np.eye(3), metrics=metrics)

@@ -113,7 +113,7 @@ def read_plan(
 ) -> BenchmarkPlan:
     """Read a benchmark from its TOML file, or from a dict in which matrices may stand for files.
 
-    Relative paths are relative to the file, those of a dict to the current folder. With `strict`, missing predictions
+    Relative paths are relative to the file, or to the current folder for a dict. With `strict`, missing predictions
     are a mistake.
     """
     config = read_config(source)
@@ -181,16 +181,14 @@ def _judge_values(
 
     Systems whose paths are of other data sets only are not judged.
     """
-    systems = {} if dataset.comparison is None else dataset.comparison.systems
     judged_systems = [system for system in plan.tested if dataset.missing.get(system) != NO_PATH]
     for gate, system in itertools.product(gates, judged_systems):
-        judged = judge_values([gate], systems[system], layout) if system in systems else ()
+        judged = judge_values([gate], dataset.systems[system], layout) if system in dataset.systems else ()
         by_measure = {outcome.measure: outcome for outcome in judged}
         for measure in find_measures(gate.metric, plan.measures):
-            outcome = by_measure.get(measure)
-            if outcome is None:
-                why = NOT_DECIDED.format(measure, f"{system} has no value of it")
-                outcome = GateOutcome(gate.kind, system, "", "", measure, gate.limit, why=why, is_decided=False)
+            why = NOT_DECIDED.format(measure, f"{system} has no value of it")
+            undecided = GateOutcome(gate.kind, system, "", "", measure, gate.limit, why=why, is_decided=False)
+            outcome = by_measure.get(measure, undecided)
             yield replace(outcome, dataset=dataset.name, why=outcome.why and f"{dataset.name}: {outcome.why}")
 
 

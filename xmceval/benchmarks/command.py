@@ -63,13 +63,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     began = time.monotonic()
     from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
     from xmceval.benchmarks.result import by_kind
-    from xmceval.comparison.gates import parse_gates
-    from xmceval.report.gates import parse_required
 
-    # the unit of shares may not be known before the truth is opened
-    parse_gates(arguments["fail_if_worse"], arguments["fail_if_drop"], in_percent=layout.percent)
-    for text in arguments["require"]:
-        parse_required(text, in_percent=layout.percent)
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     with executor_of(arguments["dask"]) as executor, long_work(quiet):
         outcome = run_plan(

@@ -41,12 +41,12 @@ class Config:
         self.mistakes.append(redacted(f"{place}: {message}" if place else message))
 
     @contextmanager
-    def noting(self, keys: Keys, prefix: str = "") -> Iterator[None]:
+    def noting(self, keys: Keys) -> Iterator[None]:
         """Note an error about an option or a file as a mistake in a table."""
         try:
             yield
         except XmcevalError as error:
-            self.refuse(keys, f"{prefix}{error}")
+            self.refuse(keys, str(error))
 
     def check(self) -> None:
         """Report all mistakes together."""

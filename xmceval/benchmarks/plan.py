@@ -100,10 +100,10 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
     options = replace(options, threads=threads or options.threads)
     without: dict[str, Any] = dict.fromkeys(lacking)
     kept, notes = leave_out_lacking(replace(options, **without))
-    if kept is None and lacking:
+    if kept is None:
         missing += lacking.values()
-    elif kept is None:
-        config.refuse(keys, f"there is nothing to score: {'; '.join(notes)}")
+        if not lacking:
+            config.refuse(keys, f"there is nothing to score: {'; '.join(notes)}")
     return DatasetPlan(
         name,
         folder,
@@ -135,10 +135,14 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options whose values have the right type; note the others as mistakes."""
-    wrong = {name: kind for name, value in values.items() if (kind := expected[name].expect(value))}
-    for name, kind in wrong.items():
-        config.refuse(keys, f"{name} must be {kind}, got {show(values[name])}")
-    return {name: value for name, value in values.items() if name not in wrong}
+    right = {}
+    for name, value in values.items():
+        kind = expected[name].expect(value)
+        if kind:
+            config.refuse(keys, f"{name} must be {kind}, got {show(value)}")
+        else:
+            right[name] = value
+    return right
 
 
 def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]]:
@@ -147,23 +151,26 @@ def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]
     The options are None if no metric is left; the notes name those left out and the inputs they need.
     """
     has_counts = not {"train", "counts"}.isdisjoint(options.sources)
+    kept = list[str]()
     lacking: dict[str, list[Measure]] = {}
     for measure in options.measures:
         if measure.option("over") == "train" and not has_counts:
             lacking.setdefault("train or counts", []).append(measure)
         elif measure.needs_propensities and not options.sources:
             lacking.setdefault("train, counts or inverse_propensities", []).append(measure)
+        else:
+            kept.append(measure.name)
     notes = [
         f"{listed(measures)} {'needs' if len(measures) == 1 else 'need'} {need}" for need, measures in lacking.items()
     ]
-    left_out = [measure for measures in lacking.values() for measure in measures]
-    metrics = tuple(measure.name for measure in options.measures if measure not in left_out)
-    if not metrics:
+    if not kept:
         return None, tuple(notes)
     if options.by_frequency is not None and not has_counts:
         notes.append("bins by frequency need train or counts")
         options = replace(options, by_frequency=None)
-    return (replace(options, metrics=metrics) if lacking else options), tuple(notes)
+    if lacking:
+        options = replace(options, metrics=tuple(kept))
+    return options, tuple(notes)
 
 
 @dataclass(frozen=True)
@@ -214,34 +221,33 @@ def _read_system(
     origins = [key for key in exclusive if key in table]
     if len(origins) > 1:
         config.refuse(keys, f"{name} has {listed(origins, 'and')}: expected one of them")
-    elif "published" in table:
+        return SystemPlan(name)
+    if "published" in table:
         keys = (*keys, "published")
         rows = config.table(keys, table["published"], 'values by data set, such as { Bibtex = { "P@1" = 64.53 } }')
         config.check_keys(keys, rows, [dataset.name for dataset in datasets])
         published = {dataset: _read_values(config, (*keys, dataset), row, columns) for dataset, row in rows.items()}
         return SystemPlan(name, published=published, source=source)
-    elif not (origins or "paths" in table):
+    if not (origins or "paths" in table):
         config.refuse(keys, f"{name} has no predictions (hint: path, runs, paths or published)")
-    else:
-        paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
-        config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
-        everywhere = table.get("path", table.get("runs"))
-        predictions = {}
-        missing = {}
-        with config.noting(keys):
-            for dataset in datasets:
-                value = paths.get(dataset.name, everywhere)
-                try:
-                    files = _find_predictions(config, name, value, dataset.folder)
-                except DataError as error:
-                    missing[dataset.name] = str(error)
-                    continue
-                is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
-                predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
-            if missing and not predictions:  # probably a typing mistake in the path
-                raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
-        return SystemPlan(name, predictions, missing)
-    return SystemPlan(name)
+        return SystemPlan(name)
+    paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
+    config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
+    predictions = {}
+    missing = {}
+    with config.noting(keys):
+        for dataset in datasets:
+            value = paths.get(dataset.name, table.get("path", table.get("runs")))
+            try:
+                files = _find_predictions(config, name, value, dataset.folder)
+            except DataError as error:
+                missing[dataset.name] = str(error)
+                continue
+            is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
+            predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
+        if missing and not predictions:  # probably a typing mistake in the path
+            raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
+    return SystemPlan(name, predictions, missing)
 
 
 def _find_predictions(config: Config, name: str, value: Any, folder: str) -> Any:
@@ -268,10 +274,11 @@ def _read_values(config: Config, keys: Keys, row: Any, columns: Sequence[Measure
             if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
                 raise UsageError(f"{name} must be a number, got {show(value)}")
             values[measure] = float(value)
-    shares = {measure: value for measure, value in values.items() if measure.metric.unit == "share"}
-    largest = max(shares.values(), key=abs, default=0.0)
+    shares = [measure for measure in values if measure.metric.unit == "share"]
+    largest = max((values[measure] for measure in shares), key=abs, default=0.0)
     if 0 < largest <= 1:
         hint = f"(hint: {100 * largest:.4g})"
         config.refuse(keys, f"{largest} looks like a fraction, and published shares are in percent {hint}")
-    fractions = {measure: float(Fraction(repr(value)) / 100) for measure, value in shares.items()}  # 64.53 is 0.6453
-    return {measure.name: fractions.get(measure, value) for measure, value in values.items()}
+    for measure in shares:
+        values[measure] = float(Fraction(repr(values[measure])) / 100)  # 64.53 is 0.6453
+    return {measure.name: value for measure, value in values.items()}

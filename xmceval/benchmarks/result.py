@@ -20,6 +20,7 @@ from xmceval.report.forms.data import Record, make_frame, pick
 from xmceval.report.pictures import check_installed
 from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, record_figure, record_gates, record_measure
 from xmceval.report.renderable import Tabular, join_facts, shorten
+from xmceval.report.result import Result
 from xmceval.report.score_sheet import Signs, SystemLine, describe_propensities, explain_direction, make_section
 from xmceval.report.scored import GateOutcome, describe_size, shared_lines
 from xmceval.report.sheet import DEFAULT, NO_VALUE, PUBLISHED_SIGN, Cell, Layout, Row, Section, Sheet
@@ -55,6 +56,16 @@ class DatasetOutcome:
     notes: tuple[str, ...] = ()  # such as the columns that it lacks, and why
     why: str = ""  # the whole data set failed, or, where it was scored, the metrics of training labels
 
+    @property
+    def systems(self) -> Mapping[str, Result]:
+        """The results of the systems that were scored."""
+        return {} if self.comparison is None else self.comparison.systems
+
+    @property
+    def first(self) -> Result | None:
+        """The first result, for what all share: the size of the data set, its bins and its nouns."""
+        return None if self.comparison is None else self.comparison.results[0]
+
     def find_status(self, system: str) -> str:
         """Return the status of a system, one of STATUSES."""
         if system in self.missing:
@@ -70,15 +81,15 @@ class DatasetOutcome:
 
     def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Value, ...]:
         """Return the figures of a system: computed, means over runs, or published."""
-        if self.comparison is not None and system in self.comparison.systems:
-            return self.comparison.systems[system].figures
+        if system in self.systems:
+            return self.systems[system].figures
         values = self.published.get(system, {})
         return tuple(Value(measure, Estimate(values[measure.name])) for measure in measures if measure.name in values)
 
 
 def shared_nouns(datasets: Iterable[DatasetOutcome]) -> Nouns:
     """Return what rows and labels of a benchmark are called: queries and documents where all data sets have them."""
-    nouns = {dataset.comparison.results[0].nouns for dataset in datasets if dataset.comparison is not None}
+    nouns = {dataset.first.nouns for dataset in datasets if dataset.first is not None}
     return OF_QUERIES if nouns == {OF_QUERIES} else OF_LABELS
 
 
@@ -319,7 +330,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
     signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
     by_bin: dict[str, dict[str, Section]] = {}  # then by data set
     for dataset in benchmark.datasets:
-        for part in (None, *(dataset.comparison.results[0].slices if dataset.comparison is not None else ())):
+        for part in (None, *(() if dataset.first is None else dataset.first.slices)):
             section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
             by_bin.setdefault(part.bin.name if part else "", {})[dataset.name] = section
     sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
@@ -336,6 +347,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
         heads = {f"{name} {measure.name}": (name, measure.name) for name in names for measure in measures}
         sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
+    groups = [name for name, _ in heads.values()] or [measure.head for measure in measures]
     facts = [  # about how rows were counted
         f"{name}: {fact}"
         for name, comparison in benchmark.items()
@@ -348,10 +360,7 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
         below=(*_describe_gaps(benchmark), *about, *([] if layout.is_quiet else by_kind(facts, benchmark))),
         layout=layout,
         notes=tuple(_explain_signs(benchmark, n_marks, layout)),
-        groups=(
-            tuple(len(list(of_name)) for _, of_name in groupby(heads.values(), lambda head: head[0]))
-            or tuple(len(list(of_head)) for _, of_head in groupby(measures, lambda measure: measure.head))
-        ),
+        groups=tuple(len(list(same)) for _, same in groupby(groups)),
         is_grouped=True,
         heads=heads,
     )
@@ -374,15 +383,12 @@ def _make_section(
     """Make the rows of all systems on a data set, or within a bin of its labels, where nothing is published."""
     bin_name = part.bin.name if part else ""
     systems = [name for name in benchmark.systems if not (part and name in benchmark.published)]
-    computed = dataset.comparison.systems if dataset.comparison is not None else {}
-    lines = [
-        SystemLine(
-            name,
-            {**(computed[name].by_bin if name in computed else {}), "": dataset.list_figures(name, benchmark.measures)},
-            shown=f"{name} {layout.sign(PUBLISHED_SIGN)}" if name in benchmark.published else name,
-        )
-        for name in systems
-    ]
+    lines = list[SystemLine]()
+    for name in systems:
+        by_bin = dict(dataset.systems[name].by_bin) if name in dataset.systems else {}
+        by_bin[""] = dataset.list_figures(name, benchmark.measures)
+        shown = f"{name} {layout.sign(PUBLISHED_SIGN)}" if name in benchmark.published else name
+        lines.append(SystemLine(name, by_bin, shown=shown))
     section = make_section(lines, layout, signs, bin_name=bin_name)
     columns = [measure.name for measure in benchmark.measures]
     if part:
@@ -391,12 +397,13 @@ def _make_section(
     for place, name in enumerate(systems):
         blank = Cell(FAILED if dataset.find_status(name) == FAILED else layout.sign(NO_VALUE))
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
-    first = dataset.comparison.results[0] if dataset.comparison is not None else None
-    if part and first is not None:
+    first = dataset.first
+    if first is None:
+        return Section(dataset.name, tuple(rows), dataset.name)
+    if part:
         title = part.bin.describe("", first.nouns)
         return Section(f"{dataset.name}, {title}", tuple(rows), f"{dataset.name}, {bin_name}")
-    size = describe_size(first) if first is not None else ()
-    return Section(" · ".join([dataset.name, *size]), tuple(rows), dataset.name)
+    return Section(" · ".join([dataset.name, *describe_size(first)]), tuple(rows), dataset.name)
 
 
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:

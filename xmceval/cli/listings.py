@@ -72,5 +72,4 @@ def guide(name: str | None) -> None:
 
 
 def _read(name: str) -> str:
-    """Return the text of a guide."""
     return resources.files("xmceval").joinpath("guide", f"{name}.md").read_text(encoding="utf-8")

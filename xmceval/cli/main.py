@@ -114,7 +114,7 @@ def main(args: Sequence[str] | None = None) -> None:
     # messages would be written into them. A command that reads standard input still fails.
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            number = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: that of this stream
+            number = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which this stream had
             if name != "stdin":
                 lost = open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
                 setattr(sys, name, lost)

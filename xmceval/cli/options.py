@@ -88,7 +88,6 @@ class GroupedCommand(click.Command):
 
 
 def _show_all_options(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    """Print the help with all options, and exit."""
     if is_asked:
         ctx.meta[HELP_ALL] = True
         click.echo(ctx.get_help())

@@ -15,7 +15,7 @@ from xmceval.cli.messages import enforce, long_work, print_output, warn_of_resul
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.comparison.options import Testing
 from xmceval.errors import UsageError, listed
-from xmceval.files.io.paths import is_address, to_path
+from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.report.pictures import OF_COMPARISON
 from xmceval.report.renderable import render
 from xmceval.rows.shards import parts_of
@@ -97,15 +97,15 @@ def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns],
     """
     from xmceval.scoring.state_file import is_state
 
-    row_files = [each for each in arguments["preds"] if _has_rows(each)]
+    row_files = [text for text in arguments["preds"] if _has_rows(text)]
     if row_files:
         raise UsageError(
             f"{listed(row_files)}: per-instance values are compared without TRUTH "
             f"(hint: leave out {arguments['truth']})"
         )
-    files = [split_name(each)[1] for each in (arguments["truth"], *arguments["preds"])]
-    local = [path for path in files if not is_address(path) and to_path(path).is_file()]
-    states = [path for path in local if is_state(to_path(path))]
+    inputs = find_inputs(arguments)
+    files = map(to_path, (arguments["truth"], *inputs.files.values()))
+    states = [path for path in files if not isinstance(path, RemotePath) and path.is_file() and is_state(path)]
     if states:
         raise UsageError(
             f"{listed(states)}: saved states cannot be compared: each has only the totals of one system "
@@ -113,7 +113,6 @@ def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns],
         )
     if not (arguments["preds"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
-    inputs = find_inputs(arguments)
     from xmceval.comparison.compare import compare_systems
     from xmceval.comparison.gates import check_decidable
 

@@ -272,7 +272,7 @@ def compare_tables(
     watch: Watch | None = None,
     missing: Missing = "error",
 ) -> Comparison:
-    """Compare the systems in tables of per-row values; `names` are those of the first systems."""
+    """Compare the systems in tables of per-row values; `names` rename the first systems."""
     systems = [system for table in tables for system in table.systems]
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
@@ -337,7 +337,6 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
 
 
 def _differ(first: RowTable, other: RowTable, what: str) -> bool:
-    """Return whether two tables have different digests."""
     return what in first.meta and what in other.meta and first.meta[what] != other.meta[what]
 
 

@@ -221,7 +221,7 @@ def find_differences(
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Test the differences between systems; return them with facts about rows, and one per reason for not testing.
 
-    Differences over all labels, tested or not, are in the order of the pairs and metrics; those of bins follow.
+    Differences over all labels, tested or not, are in the order of the pairs and metrics; differences in bins follow.
     Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
     baseline) by number; `watch` shows the cost and progress of resampling.
     """

@@ -94,7 +94,7 @@ class PairSums(Part):
 
 
 class Pairs(JointRows):
-    """Sums over pairs of systems, (system, baseline) by number; `runs` are those of each system.
+    """Sums over pairs of systems, (system, baseline) by number; `runs` has the runs of each system.
 
     If there are groups of rows, `groups` has the sums of each.
     """
@@ -112,7 +112,7 @@ class Pairs(JointRows):
         self._signs = np.array([1.0 if column.measure.metric.higher_is_better else -1.0 for column in columns])
 
     def absorb(self, other: Self) -> None:
-        """Add the sums of other rows, except those of groups."""
+        """Add the sums of other rows, without their groups."""
         for pair, sums in self.sums.items():
             sums.absorb(other.sums[pair])
 

@@ -146,7 +146,7 @@ def convert(
 
 
 def _find_form(path: Path) -> tuple[str, str]:
-    """Return the suffix of the format, .txt, .npz or .npy, and that of the compression or an empty string."""
+    """Return the suffix of the format, .txt, .npz or .npy, and the suffix of the compression, which may be empty."""
     compression = path.suffix.lower() if path.suffix.lower() in COMPRESSORS else ""
     ending = Path(path.stem if compression else path.name).suffix.lower() or ".txt"
     if ending not in {".txt", ".npz", ".npy"}:
@@ -196,7 +196,6 @@ def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, 
 
 
 def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Return values as float32 if that holds them exactly."""
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     return single if np.array_equal(single, values) else values

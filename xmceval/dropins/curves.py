@@ -341,7 +341,6 @@ def _defined_values(compute: Compute, areas: GroupAreas) -> Float64:
 
 
 def _compute_of_list(compute: Compute, is_positive: AnyArray, y_score: Any, sample_weight: Any) -> float:
-    """Compute the area of one list."""
     if sample_weight is None:
         scores = comparable(inputs.as_scores(y_score, is_positive)).astype(np.float64)
         groups = RankedGroups.of_classes(scores[is_positive], scores[~is_positive])

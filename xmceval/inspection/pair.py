@@ -28,7 +28,7 @@ from xmceval.scoring.summary import finish_totals
 class PairInspection:
     """How the predictions of one file fit the truth of another.
 
-    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `first_rows` compares that of
+    `precision` is P@5, None where the rows could not be compared, `precision_at_1` P@1; `first_rows` compares P@1 of
     the first rows, if there are any, with what predictions for other rows or labels would reach; `filter_pairs` are the
     predictions that the filter excludes, None without one. `faults` say why ``score`` would refuse the two files
     together, `mistakes` why they clearly do not belong together although it would accept them, `warnings` name
@@ -51,7 +51,7 @@ class PairInspection:
         return not self.faults and not self.mistakes
 
     def describe(self, *, is_only: bool) -> str:
-        """Say whether they belong together, and how P@1 compares with that of predictions which do not fit."""
+        """Say whether they belong together, and how P@1 compares with predictions that do not fit."""
         both = f"{self.truth} and {self.scores}"
         if not self.is_sound:
             return f"{both}: do not belong together{', score refuses them' if self.faults else ''}"
@@ -97,13 +97,12 @@ def inspect_pair(
     """Compare predictions with a truth as `score` does with `options`; filtered pairs do not count."""
     pair = PairInspection(truth.path, scores.path)
     are_sound = truth.is_sound and scores.is_sound
-    if are_sound:
-        pair = replace(pair, faults=tuple(_check_sizes(truth, scores, training)))
     is_same_file = truth.file.resolve() == scores.file.resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
-    if are_sound and pair.is_sound:
+    if are_sound:
         try:
+            _refuse_rows(truth, scores, training)
             pair = _score(pair, truth.file, scores.file, Options(metrics=("P@1",), grades=True, **options))
         except DataError as error:
             pair = replace(pair, faults=tuple(str(error).split("\n")))
@@ -121,7 +120,7 @@ def inspect_pair(
 
 
 def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) -> PairInspection:
-    """Score the predictions; the warnings are those of scoring."""
+    """Score the predictions, with the warnings of score."""
     opened = OpenedTruth.of(truth, options)
     program = compile_program(parse("P", [1, 5]))  # even with fewer than five labels
     opened = replace(opened, setup=replace(opened.setup, program=program))
@@ -152,30 +151,19 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     )
 
 
-def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
-    """Compare the numbers of rows and labels."""
-    if scores.has_queries:  # which are joined by name
+def _refuse_rows(truth: FileInspection, scores: FileInspection, training: Training | None) -> None:
+    """Refuse files with different numbers of rows, unless rows are joined by name."""
+    if scores.has_queries or truth.n_rows == scores.n_rows:
         return
-    if truth.n_rows != scores.n_rows:
-        if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
-            reason = "one of them is transposed: rows are instances, columns are labels"
-        elif training is not None and scores.n_rows == training.n_rows:
-            reason = "the predictions are for the training instances"
-        elif training is not None and truth.n_rows == training.n_rows:
-            reason = "the truth has as many rows as the training labels: is it the training set?"
-        else:
-            reason = "expected the same instances in both"
-        rows = counted(truth.n_rows, "row"), counted(scores.n_rows, "row")
-        yield f"{truth.path} has {rows[0]}, {scores.path} has {rows[1]}; {reason}"
-    elif truth.is_declared and scores.largest_label >= truth.n_labels:
-        label = scores.largest_label
-        has_extra_column = scores.is_declared and scores.n_labels == truth.n_labels + 1
-        if not has_extra_column:  # score drops the extra column that some writers add
-            hint = "; are the labels 1-based?" if label == truth.n_labels else ""
-            yield (
-                f"{scores.path} has label {label}, outside 0..{truth.n_labels - 1} "
-                f"({truth.path} has {counted(truth.n_labels, 'label')}{hint})"
-            )
+    reason = "expected the same instances in both"
+    if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
+        reason = "one of them is transposed: rows are instances, columns are labels"
+    elif training is not None and scores.n_rows == training.n_rows:
+        reason = "the predictions are for the training instances"
+    elif training is not None and truth.n_rows == training.n_rows:
+        reason = "the truth has as many rows as the training labels: is it the training set?"
+    rows = counted(truth.n_rows, "row"), counted(scores.n_rows, "row")
+    raise DataError(f"{truth.path} has {rows[0]}, {scores.path} has {rows[1]}; {reason}")
 
 
 def _check_training(truth: FileInspection, training: Training | None) -> Iterator[str]:

@@ -159,7 +159,6 @@ def _find_truth(files: Iterable[FileInspection]) -> FileInspection | None:
 
 
 def _is_training(file: FileInspection) -> bool:
-    """Return whether a file of labels is named like training labels."""
     return file.kind == "truth" and not TRAINING.isdisjoint(re.split(r"[\W_]+", Path(file.path).name.lower()))
 
 
@@ -191,12 +190,10 @@ def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
         if file.kind == "truth":
             without = "judgments" if file.has_queries else "a true label"
         yield f"{counted(file.empty_rows, file.row)} without {without}"
-    if file.zeros:
-        yield (
-            f"{file.zeros:,} judged 0"
-            if file.has_queries and file.kind == "truth"
-            else counted(file.zeros, "stored zero")
-        )
+    if file.zeros and file.has_queries and file.kind == "truth":
+        yield f"{file.zeros:,} judged 0"
+    elif file.zeros:
+        yield counted(file.zeros, "stored zero")
 
 
 def _file_details(file: FileInspection) -> Iterator[str]:

@@ -85,7 +85,7 @@ class Dataset:
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """All splits, that of XMLRepository first."""
+        """All splits, XMLRepository's first."""
         return (Split(self.train, self.test, self.labels, "XMLRepository"), *self.variants)
 
     def mismatches(self, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:

@@ -132,10 +132,9 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
     >>> inverse_propensity([100, 10, 0], n=1000).round(3)
     array([1.77 , 3.552, 8.824])
     """
-    constant = _constant_of(n, a, b)
     counts = as_array(counts, "counts")
     check_dtype(counts.dtype, "counts")
-    return _invert(counts, n, constant, a, b)
+    return _invert(counts, n, a, b)
 
 
 def _constant_of(n: int, a: float, b: float) -> float:
@@ -151,8 +150,9 @@ def _constant_of(n: int, a: float, b: float) -> float:
     return constant
 
 
-def _invert(counts: NDArray[Any], n: int, constant: float, a: float, b: float) -> Float64:
+def _invert(counts: NDArray[Any], n: int, a: float, b: float) -> Float64:
     """Return 1/p of labels with these counts of training rows, in an array of the same shape."""
+    constant = _constant_of(n, a, b)
     wrong = np.flatnonzero(~((counts >= 0) & (counts <= n)))
     if wrong.size:
         raise DataError(
@@ -196,13 +196,12 @@ def from_table(
     """Estimate inverse propensities from a table of counts: a code is the count, or its position among them."""
     ids = np.empty(0, dtype=np.int64) if ids is None else ids
     largest = int(table.max(initial=0))
-    counts = None
-    codes = table
-    if largest >= LONG_TABLE:
-        counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
-        codes = places[:-1]
-    inverse = _invert(np.arange(largest + 1) if counts is None else counts, n, _constant_of(n, a, b), a, b)
-    return Propensities(inverse, codes.astype(np.int32, copy=False), source, ids, a, b, n, from_truth, counts)
+    if largest < LONG_TABLE:
+        inverse = _invert(np.arange(largest + 1), n, a, b)
+        return Propensities(inverse, table.astype(np.int32, copy=False), source, ids, a, b, n, from_truth)
+    counts, codes = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
+    inverse = _invert(counts, n, a, b)
+    return Propensities(inverse, codes[:-1].astype(np.int32), source, ids, a, b, n, from_truth, counts)
 
 
 def from_values(values: Float64, source: str) -> Propensities:

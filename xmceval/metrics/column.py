@@ -31,7 +31,6 @@ def _column(
     fold: str,
     source: str,
     *,
-    needs_labels: bool,
     note: str = "",
     **own: Any,
 ) -> Metric:
@@ -43,7 +42,6 @@ def _column(
         fold=fold,
         family="column",
         cutoff="none",
-        needs_labels=needs_labels,
         cost=COLUMN_COST,
         note=note or (COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2]),
         **own,
@@ -60,7 +58,6 @@ COLUMN_ENTRIES = (
         "(pairs of an instance where the label is true scored above one where it is not + ties / 2) / pairs",
         "AUC",
         "Hanley, McNeil, Radiology 1982; scikit-learn",
-        needs_labels=False,
     ),
     _column(
         "microAUC",
@@ -78,7 +75,6 @@ COLUMN_ENTRIES = (
         "sum over distinct scores of precision times the step in recall, of the instances with at least that score",
         "AP",
         "scikit-learn",
-        needs_labels=False,
     ),
     _column(
         "microAP",
@@ -88,7 +84,6 @@ COLUMN_ENTRIES = (
         "a true cell without a score adds 0",
         "AP",
         "Abu-El-Haija et al., YouTube-8M, 2016",
-        needs_labels=False,
         note="global average precision (GAP) of YouTube-8M; where all true cells are stored it is scikit-learn's "
         "average_precision_score of the stored cells; unscored= has no effect",
     ),
@@ -99,7 +94,6 @@ COLUMN_ENTRIES = (
         RECALL_FORMULA,
         "recall at precision",
         "torchmetrics, MultilabelRecallAtFixedPrecision",
-        needs_labels=False,
         own_numbers={"precision": Number(0.9, 0, 1)},
     ),
     _column(

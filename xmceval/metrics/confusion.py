@@ -1,9 +1,10 @@
-"""Metrics from confusion cells: micro and label-wise ones at a cutoff, and those of decisions at a threshold."""
+"""Metrics from confusion cells: micro and label-wise ones at a cutoff, and metrics of decisions at a threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from xmceval.metrics.metric import Metric, Norm, Number
 
@@ -36,10 +37,6 @@ OVER = ("all", "truth", "seen", "train", "largest")
 # Rates that are defined for a label that is neither true nor predicted in any instance: of its true negatives.
 OF_NEGATIVES = frozenset({"specificity", "fall-out", "balanced"})
 
-ZERO = MappingProxyType({"zero": ZEROS})
-
-NO_NUMBERS: Mapping[str, Number] = MappingProxyType({})
-
 BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
@@ -68,29 +65,22 @@ AVERAGE_NOTES = MappingProxyType(
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
-def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
+def _micro(name: str, title: str, rate: str, divisor: str, **own: Any) -> Metric:
     return Metric(
         name,
         title,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
-        own_numbers=numbers,
         note="predictions within the cutoff are tp + fp, fewer than k where there are not as many",
+        **own,
     )
 
 
 def _label_wise(
-    name: str,
-    title: str,
-    rate: str,
-    average: str,
-    numbers: Mapping[str, Number] = NO_NUMBERS,
-    *,
-    formula: str = "",
-    choices: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-    note: str = "",
+    name: str, title: str, rate: str, average: str, *, formula: str = "", note: str = "", **choices: tuple[str, ...]
 ) -> Metric:
-    choices = {**choices, "over": OVER, **ZERO} if average == "macro" else dict(ZERO)
+    if average == "macro":
+        choices["over"] = OVER
     return Metric(
         name,
         title,
@@ -98,8 +88,8 @@ def _label_wise(
         YANG if rate != "balanced" else SOKOLOVA,
         fold=rate,
         family="label",
-        choices=choices,
-        own_numbers=numbers,
+        choices={**choices, "zero": ZEROS},
+        own_numbers=BETA if rate == "F" else {},
         needs_labels=average == "macro",
         note=note + (MACRO_NOTE if average == "macro" else WEIGHTED_NOTE),
     )
@@ -111,17 +101,17 @@ def _decision(
     rate: str,
     averages: tuple[str, ...],
     *,
-    note: str = DECISION_NOTE,
-    elsewhere: str = "",
-    numbers: Mapping[str, Number] = NO_NUMBERS,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    higher_is_better: bool = True,
-    needs_labels: bool = False,
-    unit: str = "share",
     norms: Mapping[str, Norm] | None = None,
+    note: str = DECISION_NOTE,
+    **own: Any,
 ) -> Metric:
-    takes_zero = {"zero": ZEROS} if len(averages) > 1 else {}
-    explained = [AVERAGE_NOTES[average] for average in averages if len(averages) > 1 and average in AVERAGE_NOTES]
+    choices = {"average": averages}
+    notes = [note]
+    if "macro" in averages:
+        choices["over"] = OVER
+    if len(averages) > 1:
+        choices["zero"] = ZEROS
+        notes += [AVERAGE_NOTES[average] for average in averages if average in AVERAGE_NOTES]
     return Metric(
         name,
         title,
@@ -130,48 +120,32 @@ def _decision(
         fold=rate,
         family="confusion",
         cutoff="none",
-        choices={"average": averages, **({"over": OVER} if "macro" in averages else {}), **takes_zero},
-        own_numbers=numbers,
-        bounds=bounds,
-        higher_is_better=higher_is_better,
-        needs_labels=needs_labels,
-        unit=unit,
-        note="; ".join([note, *explained]),
-        elsewhere=elsewhere,
+        choices=choices,
+        note="; ".join(notes),
+        **own,
     )
 
 
-def _count(
-    name: str,
-    title: str,
-    formula: str,
-    *,
-    gain: str = "hit",
-    source: str = SOKOLOVA,
-    needs_labels: bool = False,
-    note: str,
-) -> Metric:
+def _count(name: str, title: str, formula: str, *, source: str = SOKOLOVA, **own: Any) -> Metric:
     return Metric(
         name,
         title,
         {"sum": Norm("", "sum", formula)},
         source,
-        gain=gain,
         fold=name,
         family="confusion",
         cutoff="none",
         bounds=(0.0, float("inf")),
         higher_is_better=name not in {"fp", "fn"},
         unit="cells",
-        needs_labels=needs_labels,
-        note=note,
+        **own,
     )
 
 
 MICRO_ENTRIES = (
     _micro("microP", "precision over all cells", "precision", "predicted"),
     _micro("microR", "recall over all cells", "recall", "n"),
-    _micro("microF1", "F measure over all cells", "F", "F", BETA),
+    _micro("microF1", "F measure over all cells", "F", "F", own_numbers=BETA),
 )
 
 LABEL_ENTRIES = (
@@ -182,16 +156,15 @@ LABEL_ENTRIES = (
         "mean F measure of labels",
         "F",
         "macro",
-        BETA,
         formula=" (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))",
-        choices={"of": ("labels", "means")},
+        of=("labels", "means"),
         note="of=means is the F measure of macroP and macroR (Sokolova, Lapalme 2009), as in caml-mimic; ",
     ),
     _label_wise("macroJaccard", "mean Jaccard index of labels", "Jaccard", "macro"),
     _label_wise("macroBA", "mean balanced accuracy of labels", "balanced", "macro"),
     _label_wise("weightedP", "mean precision of labels, weighted by support", "precision", "weighted"),
     _label_wise("weightedR", "mean recall of labels, weighted by support", "recall", "weighted"),
-    _label_wise("weightedF1", "mean F measure of labels, weighted by support", "F", "weighted", BETA),
+    _label_wise("weightedF1", "mean F measure of labels, weighted by support", "F", "weighted"),
     Metric(
         "coverage",
         "share of labels with at least one hit, or recommended at least once",
@@ -236,7 +209,7 @@ DECISION_ENTRIES = (
     ),
     _decision("precision_score", "precision of decisions", "precision", AVERAGES),
     _decision("recall_score", "recall (true positive rate) of decisions", "recall", AVERAGES),
-    _decision("f1_score", "F measure of decisions", "F", AVERAGES, numbers=BETA),
+    _decision("f1_score", "F measure of decisions", "F", AVERAGES, own_numbers=BETA),
     _decision("Jaccard", "Jaccard index of decisions", "Jaccard", AVERAGES),
     _decision(
         "hamming_loss",
@@ -295,5 +268,5 @@ DECISION_ENTRIES = (
         source="trec_eval; ir_measures",
         note="NumRet(rel=1) in ir_measures, the number of them that are true, is tp",
     ),
-    _count("NumRel", "number of true labels", "cells true", gain="truth", source="trec_eval; ir_measures", note=""),
+    _count("NumRel", "number of true labels", "cells true", gain="truth", source="trec_eval; ir_measures"),
 )

@@ -157,7 +157,10 @@ class Metric:
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
         """Numeric options; ``rel``, for metrics of binary truth, is the lowest grade of a true label."""
-        return MappingProxyType({**self.own_numbers, **({"rel": REL} if self.takes_rel else {})})
+        numbers = dict(self.own_numbers)
+        if self.gain in {"hit", "propensity", "truth"}:  # only which labels are true matters, not their grades
+            numbers["rel"] = REL
+        return MappingProxyType(numbers)
 
     @property
     def formula(self) -> str:
@@ -166,13 +169,11 @@ class Metric:
 
     @property
     def mergeable(self) -> bool:
-        """Whether the size of its sums is independent of the number of rows, as needed for loops and states."""
-        return self.family != "column"
+        """Whether the size of its sums is independent of the number of rows, as needed for loops and states.
 
-    @property
-    def compares_rows(self) -> bool:
-        """Whether it compares scores of several rows, beyond their order within each row."""
-        return self.family == "column"
+        Others compare the scores of several rows, beyond their order within each row.
+        """
+        return self.family != "column"
 
     @property
     def counts_decisions(self) -> bool:
@@ -198,11 +199,6 @@ class Metric:
     def takes_grades(self) -> bool:
         """Whether the value of a hit depends on its grade."""
         return self.gain in {"grade", "stop"}
-
-    @property
-    def takes_rel(self) -> bool:
-        """Whether it depends only on which labels are true, not on their grades."""
-        return self.gain in {"hit", "propensity", "truth"}
 
     @property
     def is_additive(self) -> bool:

@@ -163,7 +163,7 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     """
     cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
     if isinstance(names, dict) or not isinstance(names, (str, Metric, Iterable)):
-        hint = f" (hint: metrics={_names_of(names)})" if isinstance(names, dict) and names else ""
+        hint = " (hint: names contain their cutoffs, as in ['P@1,5', 'nDCG@3'])" if isinstance(names, dict) else ""
         raise UsageError(f"metrics must be names such as 'P@5', got {describe_type(names)}{hint}")
     texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
     for text in texts:
@@ -171,15 +171,6 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
             hint = f" (hint: pass its name, {text.name!r})" if isinstance(text, Metric) else ""
             raise UsageError(f"metrics must be names, got {describe_type(text)}{hint}")
     return list(_parse_names(texts, cutoffs))
-
-
-def _names_of(metrics: dict[Any, Any]) -> list[str]:
-    """Return the names in a dict: its keys, with cutoffs as in ``{"P": 5}`` and ``{"P": [1, 5]}``."""
-    cutoffs = {name: k if isinstance(k, (list, tuple)) else [k] for name, k in metrics.items()}
-    return [
-        f"{name}@{','.join(map(str, ks))}" if ks and all(type(k) is int for k in ks) else str(name)
-        for name, ks in cutoffs.items()
-    ]
 
 
 @lru_cache(maxsize=64)

@@ -122,11 +122,11 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
     n_scored = np.diff(batch.score_ends[: n + 1])
     n_best_hits = int(np.count_nonzero(true == np.repeat(best[:, 0], lengths)))
     n_hits = np.zeros(n, dtype=np.int64)
-    if batch.ends is None and n_best_hits == 0:
-        first_scores = Rows(batch.scores.indptr[: n + 1], batch.scores.indices, batch.scores.values)
-        n_hits = find_decided(Rows(indptr, true, grades), first_scores, -np.inf, batch.scratch).counts[:, 0].copy()
     if batch.ends is None:
         last, kinds, ascends = _describe_scores(batch.scores, n)
+        if n_best_hits == 0:
+            first_scores = Rows(batch.scores.indptr[: n + 1], batch.scores.indices, batch.scores.values)
+            n_hits = find_decided(Rows(indptr, true, grades), first_scores, -np.inf, batch.scratch).counts[:, 0].copy()
     else:
         # Selected labels of a dense row: all scores are equal if every label is selected or ties with the last
         # one.
@@ -136,9 +136,10 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
         ascends = np.zeros(n, dtype=np.bool_)
         # If a third of the best labels are hits, low scores are not best.
         if block is not None and MUCH_BETTER * n_best_hits < n:
-            kept = slice(n) if batch.kept is None else batch.kept[:n]
-            lowest = block.stored.lowest_labels(n if batch.kept is None else int(batch.kept[n - 1]) + 1)
-            last = last if lowest is None else np.where(best[:, 0] >= 0, lowest[kept], NO_LABEL)
+            kept = np.arange(n) if batch.kept is None else batch.kept[:n]
+            lowest = block.stored.lowest_labels(int(kept[-1]) + 1)
+            if lowest is not None:
+                last = np.where(best[:, 0] >= 0, lowest[kept], NO_LABEL)
     arrays = best, last, ends, n_scored, kinds, ascends, n_hits
     pieces.append(FirstRows(first_row, system, lengths, true.copy(), grades.copy(), *arrays))
 
@@ -179,7 +180,7 @@ def find_doubts(
 
 
 def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = False) -> FirstPrecision:
-    """Compare P@1 of the first rows of one system (at least one) with that of unrelated predictions."""
+    """Compare P@1 of the first rows of one system (at least one) with unrelated predictions."""
     rows = FirstRows.join(pieces)
     best = rows.best[:, 0]
     n_rows = rows.n_rows
@@ -202,7 +203,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     P@1 is over ``n_counted`` rows. Labels or rows seem to be shifted by one, or low scores to be best, if three
     conditions hold: P@1 read in this way is three times as large, or P@1 read normally is no better than for a random
     order of rows; the difference is at least 6 standard deviations; and the larger P@1 is at least 8 standard
-    deviations above that of a random order, so that popular labels cannot explain it. With fewer than MIN_ROWS rows
+    deviations above P@1 of a random order, so that popular labels cannot explain it. With fewer than MIN_ROWS rows
     only low scores may seem to be best, if both numbers are at least 4 standard deviations.
 
     Rows seem to be shuffled if the two best labels of a row hit no more often than in a random order of rows,
@@ -292,7 +293,7 @@ def _find_in_every_row(rows: FirstRows, *, step: int) -> list[int]:
     """Return the label that is true in every row, larger by `step` from each row to the next, if it is the only one."""
     shared = set(rows.labels[: rows.lengths[0]].tolist())
     for row, (start, end) in enumerate(pairwise([0, *np.cumsum(rows.lengths).tolist()])):
-        shared &= set((rows.labels[start:end] - step * row).tolist())
+        shared.intersection_update((rows.labels[start:end] - step * row).tolist())
         if not shared:
             break
     return list(shared) if len(shared) == 1 else []

@@ -15,7 +15,7 @@ from xmceval.scoring.setup.setup import Program, ranks_all_labels
 from xmceval.scoring.tasks.column import LabelAreas
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.labelwise import Labelwise
-from xmceval.scoring.tasks.task import Task
+from xmceval.scoring.tasks.task import RowTask, Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
@@ -56,7 +56,7 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         for measure in of_kind:
             groups.setdefault((measure.metric.family == "confusion", measure.rel), []).append(measure)
         tasks += [kind.compile(tuple(groups[key]), key[1]) for key in sorted(groups)]
-    row_tasks = tuple(task for task in tasks if task.has_values)
+    row_tasks = tuple(task for task in tasks if isinstance(task, RowTask))
     row_measures = [measure for task in row_tasks for measure in task.measures]
     by_name = {measure.name: column for column, measure in enumerate(row_measures)}
     has_exponents = any(measure.option("gain") == "exp" for measure in measures)

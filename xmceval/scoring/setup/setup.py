@@ -130,7 +130,7 @@ class Setup:
     def refuse_ranking(self, name: str) -> None:
         """Refuse a ranking without scores, named `name`, if any measure compares scores of several rows."""
         lines = list[str]()
-        across = [measure for measure in self.program.measures if measure.metric.compares_rows]
+        across = [measure for measure in self.program.measures if not measure.metric.mergeable]
         if across:
             verb = "compares" if len(across) == 1 else "compare"
             rows = plural(self.nouns.row)

@@ -171,7 +171,7 @@ class LabelAreas(Task):
         cells = part.cells()
         n_rows = part["rows"]
         n_cells = {"labels": n_rows, "cells": n_rows * setup.width.n_labels, "stored": BELOW_ALL}
-        by_group: dict[str, list[Measure]] = {}  # the cells that are ranked together: those of a label, all, all stored
+        by_group: dict[str, list[Measure]] = {}  # cells that are ranked together: of one label, all, or all stored
         for measure in self.measures:
             together = "stored" if measure.metric.fold == "AP" else "cells"
             by_group.setdefault(together if measure.average == "micro" else "labels", []).append(measure)

@@ -89,14 +89,14 @@ class LabelRows(NamedTuple):
     propensities: Propensities = NO_PROPENSITIES  # which order the labels of ideal rankings
 
     def list_others(self) -> list[Int64]:
-        """Return the labels besides those of the truth."""
+        """Return the labels that rankings, decisions or a filter add to the truth."""
         if self.decided is not None:
             n_decided = int(self.decided.counts[:, DECISIONS].sum())
             return [self.decided.labels[:n_decided] >> 1, self.left_out[1]]
         return [self.ranked[self._is_within_cutoffs()], self.left_out[1]]
 
     def find_largest(self) -> int:
-        """Return the largest label besides those of the truth, or -1."""
+        """Return the largest of these labels, or -1."""
         largest = int(self.left_out[1].max(initial=-1))
         if self.decided is not None:
             return max(largest, self.decided.largest)
@@ -139,13 +139,11 @@ class LabelCounters(Part):
         return CountTable(NO_IDS, dense, self._rows, self._bits)
 
     def _table_by_id(self) -> CountTable:
-        """Return the counts of labels with counts."""
         used = self._used()
         ids, counts = (used, self._dense[used].astype(np.int64)) if used.size else self._by_id.columns()
         return CountTable(ids, counts, self._rows, self._bits)
 
     def _used(self) -> Int64:
-        """Return the labels with counts in the array."""
         chunks = ((start, self._dense[start : start + CHUNK]) for start in range(0, len(self._dense), CHUNK))
         return np.concatenate([NO_IDS, *(start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)])
 
@@ -289,7 +287,6 @@ class LabelCounters(Part):
             self._dense, self._by_id = wider, no_counts(self._slots)
 
     def _go_by_id(self) -> None:
-        """Move all counts to counts by id."""
         used = self._used()
         self._by_id.add(used, self._dense[used].astype(np.int64))
         self._dense = np.zeros((0, self._slots), dtype=self._dense.dtype)

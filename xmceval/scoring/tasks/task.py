@@ -36,7 +36,6 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int  # the lowest grade of a true label
-    has_values: ClassVar[bool] = False  # whether rows have values, as in a RowTask
 
     @property
     def needs_scores(self) -> bool:
@@ -114,7 +113,6 @@ class RowValues(NamedTuple):
 class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
-    has_values = True
     # whether the values include the ideal ranking's, and the shares of label bins
     has_ceiling: ClassVar[bool] = False
 

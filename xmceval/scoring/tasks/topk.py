@@ -199,11 +199,6 @@ class TopK(RowTask):
         return read_only(np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64))
 
     @cached_property
-    def sorts_gains(self) -> bool:
-        """Whether ideal rankings require sorting gains."""
-        return bool(self.used[kernels.HIT + 1 :].any())
-
-    @cached_property
     def first_running(self) -> Float64:
         """The initial running sums [2, n_curves, deepest cutoff + 1]; ideals of hits are equal for all rows."""
         running = np.zeros((2, len(self.curves), self.discounts.shape[1] + 1))
@@ -265,7 +260,9 @@ class TopK(RowTask):
     ) -> None:
         """Write the values of rows, given the truth and a ranking; `are_tied` as in the kernel."""
         setup = batch.setup
-        n_keys = max(int(truth.indptr[-1]), 1) if self.sorts_gains else 1
+        n_keys = 1
+        if self.used[kernels.HIT + 1 :].any():  # ideal rankings require sorting gains
+            n_keys = max(int(truth.indptr[-1]), 1)
         room = 1 << (n_keys - 1).bit_length()  # the same for many blocks
         kernels.compute_rows(
             tuple(truth),
@@ -286,7 +283,7 @@ class TopK(RowTask):
         (rows, labels), _ = batch.filtered(self.rel)
         if not rows.size:
             return
-        scratch = Scratch()  # that of the batch has its ranking
+        scratch = Scratch()  # the scratch space of the batch holds its ranking
         best = rows_where(truth, np.ones(batch.n_rows, dtype=np.bool_), scratch, "best")
         drop_pairs(*best, 0, rows, labels, True, np.zeros(2, dtype=np.int64))
         propensities = batch.setup.propensities

@@ -27,10 +27,8 @@ from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import check_narrow, open_pair, whole_block
 from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
-from xmceval.rows.source import Source, as_batch
-from xmceval.rows.sources import Lockstep
+from xmceval.rows.source import Lockstep, Source, agreed_width, as_batch, declared_width
 from xmceval.rows.threads import each_block
-from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, refuse_unknown, specs
@@ -253,7 +251,7 @@ class Evaluator:
             unnamed=unnamed,
             width=setup.width,
         )
-        width = setup.width if setup.width.is_known else Width.of(truth.source)
+        width = setup.width if setup.width.is_known else declared_width(truth.source)
         scores = inputs.open_scores(
             find_shards(y_score, are_scores=True),
             truth,
@@ -378,7 +376,7 @@ class Evaluator:
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         totals = self._base.totals
-        width = setup.width.agree_with(truth).agree_with(scores, "column")
+        width = agreed_width(agreed_width(setup.width, truth), scores, "column")
         replace(setup, width=width).require_labels("batch")
         if width is setup.width:
             return setup, totals

@@ -27,8 +27,7 @@ from xmceval.files.io.streams import Stamp, pipe_key, size_of, stamp_of
 from xmceval.rows.block import Block
 from xmceval.rows.matrices.storage import Matrix
 from xmceval.rows.progress import phase
-from xmceval.rows.source import Source, as_shard, cut
-from xmceval.rows.sources import Lockstep
+from xmceval.rows.source import Lockstep, Source, as_shard, cut
 from xmceval.rows.threads import COUNTED, Progress, as_error, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores

@@ -86,7 +86,7 @@ def read_matrix(source: Source) -> Blocks:
     for piece in pieces_of(source, first_row):
         start, n_rows = 0, piece.n_rows
         while start < n_rows:
-            stop, row = _stop_block(source, piece, start), first_row + start
+            stop, row = _stop_block(source, piece, start, n_rows), first_row + start
             yield Block(MatrixRows(source, piece, start, stop - start, row), row)
             start = stop
         first_row += n_rows
@@ -100,21 +100,26 @@ def pieces_of(source: Source, first_row: int = 0) -> Iterable[Matrix]:
     return (stored,) if isinstance(stored, Matrix) else stored(first_row)
 
 
-def _stop_block(source: Source, piece: Matrix, start: int) -> int:
+def _stop_block(source: Source, piece: Matrix, start: int, n_rows: int) -> int:
     """Return the row of a piece where the block from `start` on ends."""
     n_entries = BLOCK_ENTRIES
     if isinstance(piece, Dense):
         n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=source.depth is not None)
-    return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, piece.n_rows)
+    return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
 
 
 def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block | None:
-    """Return all rows of a matrix in memory as one block, shifted as by `Block.shifted`; None if that is not possible.
+    """Return all rows of a matrix in memory as one block, shifted as by `Block.shifted`.
 
-    There may be no rows, too many, or repairs.
+    None if there are no rows, too many, or repairs.
     """
     stored, n_rows = source.stored, source.n_rows
-    if not isinstance(stored, Matrix) or not n_rows or source.repairs or _stop_block(source, stored, 0) < n_rows:
+    if (
+        not isinstance(stored, Matrix)
+        or not n_rows
+        or source.repairs
+        or _stop_block(source, stored, 0, n_rows) < n_rows
+    ):
         return None
     return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix)
 

@@ -41,8 +41,7 @@ from xmceval.rows.names import (
 )
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
-from xmceval.rows.source import Source, reopened, repaired
-from xmceval.rows.sources import sharded
+from xmceval.rows.source import Source, reopened, repaired, sharded
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH

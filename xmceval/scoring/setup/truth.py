@@ -35,7 +35,7 @@ from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.names import Axis, find_order, first_named, say_how
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.shards import Shards
-from xmceval.rows.source import Source
+from xmceval.rows.source import Source, agreed_width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup.inputs import (
@@ -234,7 +234,7 @@ class OpenedTruth:
                 doubt = Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")
                 warnings = (*warnings, doubt)
             if setup.program.needing_labels or setup.options.by_frequency is not None:
-                width = width.agree_with(scores.source, "column")
+                width = agreed_width(width, scores.source, "column")
             if scores.ranking is not None:
                 setup.refuse_ranking(scores.ranking)
             of_system = replace(
@@ -250,7 +250,7 @@ class OpenedTruth:
     def _setup_of(self, scores: Source) -> Setup:
         """Return the setup of a system, with its own number of labels if the truth does not declare it."""
         setup, judgments = self.setup, self.input.judgments
-        width, program, options = setup.width.agree_with(scores, "column"), setup.program, setup.options
+        width, program, options = agreed_width(setup.width, scores, "column"), setup.program, setup.options
         replace(setup, width=width).require_labels("input")
         if options.threshold is not None:
             check_narrow(scores, "with a threshold")

@@ -13,7 +13,7 @@ from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import as_list, find_lists, find_pair, join_lists, refuse_dicts, refuse_sets
-from xmceval.rows.matrices.rankings import InMemory, are_ids, doubt_ids
+from xmceval.rows.matrices.rankings import are_ids, doubt_ids, in_memory
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists
 from xmceval.rows.matrices.tensors import as_values, shape_of
@@ -205,13 +205,14 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
         refuse_sets(y_score, name)
         return Source(name, read_matrix, lists.n_rows, stored=lists, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
-    if are_ids(InMemory(values), name, n_labels):
+    numbers = in_memory(values)
+    if are_ids(numbers, name, n_labels):
         labels = values[:]
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         return Source(name, read_matrix, len(labels), stored=PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
     reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
     dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
-    doubts = doubt_ids(InMemory(values), name)
+    doubts = doubt_ids(numbers, name)
     return Source(name, read_matrix, n_rows, width, stored=dense, notes=doubts, dtype=values.dtype, reading=reading)
 
 

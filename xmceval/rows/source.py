@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,45 +24,15 @@ Read = Callable[["Source"], Blocks]
 Pieces = Callable[[int], Iterator[Matrix]]  # yields the pieces of a matrix in files, from a row on
 
 
-@dataclass(eq=False)
-class Repair:
-    """Drops the extra last column, or merges duplicate labels to their largest value; a function of parsed rows."""
-
-    extra_column: int | None = None  # the number of the extra column; None if duplicate labels are merged
-    removed: list[int] = field(default_factory=list)  # removed entries per block; threads append concurrently
-
-    def __call__(self, rows: Rows, scratch: Scratch) -> None:
-        """Repair rows in place, and record how many entries were removed."""
-        from xmceval.kernels.rows.repairs import drop_label, merge_duplicates
-
-        if self.extra_column is not None:
-            n_removed = drop_label(*rows, self.extra_column)
-        else:
-            longest = int(np.max(np.diff(rows.indptr), initial=4))
-            n_removed = merge_duplicates(*rows, scratch.array("merged", 4 * longest, np.int64, fill=-1))
-        self.removed.append(int(n_removed))
-
-    @property
-    def n_removed(self) -> int:
-        """The number of entries removed from the blocks read so far."""
-        return sum(self.removed)
-
-    def __str__(self) -> str:
-        if self.extra_column is None:
-            return describe_duplicates(self.n_removed)
-        columns = f"extra column {self.extra_column}, beyond the {counted(self.extra_column, 'label')}"
-        return f"dropped {counted(self.n_removed, 'entry')} in {columns}"
-
-
 @dataclass(eq=False)  # not frozen, as two are made for each small batch
 class Source:
-    """An input that is read as blocks of rows, in order, as often as needed.
+    """An input that is read as blocks of rows, in order, as often as needed: what is known of it, and how it is read.
 
-    It is never changed: the functions below derive another one.
+    The functions below derive one source from another. Only notes, and counts of repairs, change while it is read.
     """
 
     name: str  # in messages
-    read: Read  # yields the blocks of the source, without its repairs
+    read: Read  # yields the blocks of the source that it is given, before repairs
     n_rows: int | None = None  # if it is known before the first row is read
     n_labels: int | None = None  # the number of columns, likewise
     is_exact: bool = True  # whether `n_labels`, if known, is the number of labels; a text header may be ``rows k``
@@ -175,6 +145,41 @@ def repaired(source: Source, extra_column: int | None = None) -> Source:
     return replace(source, repairs=repairs, n_labels=extra_column, is_exact=True)
 
 
+@dataclass(eq=False)
+class Repair:
+    """Drops the extra last column, or merges duplicate labels to their largest value; a function of parsed rows."""
+
+    extra_column: int | None = None  # the number of the extra column; None if duplicate labels are merged
+    removed: list[int] = field(default_factory=list)  # removed entries per block; threads append concurrently
+
+    def __call__(self, rows: Rows, scratch: Scratch) -> None:
+        """Repair rows in place, and record how many entries were removed."""
+        from xmceval.kernels.rows.repairs import drop_label, merge_duplicates
+
+        if self.extra_column is not None:
+            n_removed = drop_label(*rows, self.extra_column)
+        else:
+            longest = int(np.max(np.diff(rows.indptr), initial=4))
+            n_removed = merge_duplicates(*rows, scratch.array("merged", 4 * longest, np.int64, fill=-1))
+        self.removed.append(int(n_removed))
+
+    @property
+    def n_removed(self) -> int:
+        """The number of entries removed from the blocks read so far."""
+        return sum(self.removed)
+
+    def __str__(self) -> str:
+        if self.extra_column is None:
+            return describe_duplicates(self.n_removed)
+        columns = f"extra column {self.extra_column}, beyond the {counted(self.extra_column, 'label')}"
+        return f"dropped {counted(self.n_removed, 'entry')} in {columns}"
+
+
+def describe_duplicates(n_removed: int) -> str:
+    """Describe the removal of entries whose labels appeared before in their rows."""
+    return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"
+
+
 def _repair(source: Source) -> Blocks:
     for repair in source.repairs:
         repair.removed = []
@@ -276,12 +281,6 @@ def hint_at_classes(scores: Source) -> str:
     return OF_CLASSES
 
 
-def n_shared(truth: Source, systems: Iterable[Source]) -> int:
-    """Return the number of shards that truth and systems share and that are read in parallel; 1 for none."""
-    number = len(truth.parts)
-    return number if number > 1 and any(len(system.parts) == number for system in systems) else 1
-
-
 class Lockstep:
     """The truth and scores of systems in parallel: tuples of blocks of the same rows, the truth first.
 
@@ -293,7 +292,10 @@ class Lockstep:
     def __init__(
         self, truth: Source, systems: Sequence[Source], n_weights: int | None = None, *, most_rows: int | None = None
     ) -> None:
-        self._sources, self._n_shards = (truth, *systems), n_shared(truth, systems)
+        self._sources = truth, *systems
+        n_shards = len(truth.parts)
+        are_paired = n_shards > 1 and any(len(system.parts) == n_shards for system in systems)
+        self._n_shards = n_shards if are_paired else 1
         self._n_weights, self._most_rows = n_weights, most_rows
         self.n_rows = 0
 
@@ -379,8 +381,3 @@ class _Reader:
             total += self.block.n_rows
             self.block = next(self.stream, None)
         return filled
-
-
-def describe_duplicates(n_removed: int) -> str:
-    """Describe the removal of entries whose labels appeared before in their rows."""
-    return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"

@@ -114,14 +114,10 @@ def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block |
     None if there are no rows, too many, or repairs.
     """
     stored, n_rows = source.stored, source.n_rows
-    if (
-        not isinstance(stored, Matrix)
-        or not n_rows
-        or source.repairs
-        or _stop_block(source, stored, 0, n_rows) < n_rows
-    ):
+    if not isinstance(stored, Matrix) or not n_rows:
         return None
-    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix)
+    is_one_block = not source.repairs and _stop_block(source, stored, 0, n_rows) == n_rows
+    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix) if is_one_block else None
 
 
 def selecting(source: Source, depth: int) -> Source:

@@ -17,8 +17,7 @@ from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Rows, Scratch, SortedRows
 from xmceval.rows.matrices.source import as_scores, selecting
 from xmceval.rows.matrices.storage import Csr
-from xmceval.rows.source import as_batch, cut, repaired
-from xmceval.rows.sources import sharded
+from xmceval.rows.source import as_batch, cut, repaired, sharded
 
 N_ROWS, N_LABELS = 7, 5
 SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)

@@ -22,7 +22,7 @@ from xmceval.rows.block import Block, Int64, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.progress import phase
-from xmceval.rows.source import Source
+from xmceval.rows.source import Source, declared_width
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
@@ -133,7 +133,7 @@ def open_rows(
             f"{argument('kind', 'scores')})"
         )
     check_narrow(opened.source)
-    return opened, width if width.is_known else Width.of(opened.source)
+    return opened, width if width.is_known else declared_width(opened.source)
 
 
 class _Part(NamedTuple):

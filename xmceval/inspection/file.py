@@ -17,7 +17,7 @@ from xmceval.labels.counts import LabelCounts, count_labels
 from xmceval.rows.block import AnyArray, Block, Int64, Rows, Scratch
 from xmceval.rows.checks import LARGEST_GRADE, validated_scores
 from xmceval.rows.progress import phase
-from xmceval.rows.source import Source
+from xmceval.rows.source import Source, agreed_width, declared_width
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
@@ -111,7 +111,7 @@ def inspect_file(
     """Read and describe all rows of a file; without a kind, its content decides between truth and scores."""
     opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True, n_labels=n_labels)
     source = opened.fit_width(n_labels)
-    width = Width.of(source, n_labels)
+    width = declared_width(source, n_labels)
     contents = Contents()
     faults = list[str]()
     try:
@@ -231,10 +231,10 @@ def _check_n_labels(source: Source, kind: str, longest: int, n_labels: int | Non
     columns = source.n_labels
     if n_labels is None or columns is None:
         return
-    passed = Width.of(source, n_labels)
+    passed = declared_width(source, n_labels)
     if kind == "truth":
         Width(columns, f"{source.name} has").agree(n_labels, argument("n_labels"))
-    passed.agree_with(source, "column")
+    agreed_width(passed, source, "column")
     if columns > n_labels:
         raise DataError(f"{source.name} declares {counted(columns, 'label')}, but {passed}")
     if columns < min(n_labels, longest):

@@ -28,10 +28,8 @@ from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import check_narrow, open_pair, whole_block
 from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
-from xmceval.rows.source import Source, as_batch
-from xmceval.rows.sources import Lockstep
+from xmceval.rows.source import Lockstep, Source, agreed_width, as_batch, declared_width
 from xmceval.rows.threads import each_block
-from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
 from xmceval.scoring.options import SOURCES, Options, recorded_options, refuse_unknown, specs
@@ -254,7 +252,7 @@ class Evaluator:
         truth = inputs.open_truth(find_shards(y_true), setup.options, known)
         known = known.after(truth)
         if not known.width.is_known:
-            known = replace(known, width=Width.of(truth.source))
+            known = replace(known, width=declared_width(truth.source))
         scores = inputs.open_scores(find_shards(y_score, are_scores=True), truth, setup.options, known)
         check_numbers(self._names, truth, scores)
         weights = self._read_weights(sample_weight, truth.source, truth.rows, scores.rows)
@@ -374,7 +372,7 @@ class Evaluator:
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
         totals = self._base.totals
-        width = setup.width.agree_with(truth).agree_with(scores, "column")
+        width = agreed_width(agreed_width(setup.width, truth), scores, "column")
         replace(setup, width=width).require_labels("batch")
         if width is setup.width:
             return setup, totals

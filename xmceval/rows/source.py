@@ -1,4 +1,4 @@
-"""Inputs as streams of blocks: what a source is, and how one is derived from another."""
+"""Inputs as streams of blocks: what a source is, how one is derived from others, and how several are read together."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import counted, split_doubts
+from xmceval.errors import DataError, argument, counted, split_doubts
 from xmceval.rows.block import Block, EntryNames, Rows, Scratch
 from xmceval.rows.matrices.storage import Matrix
 from xmceval.rows.progress import in_turn
+from xmceval.rows.width import OF_CLASSES, Width
 
 MOST_WARNINGS = 5  # over all shards; further ones are counted
 
@@ -23,45 +24,15 @@ Read = Callable[["Source"], Blocks]
 Pieces = Callable[[int], Iterator[Matrix]]  # yields the pieces of a matrix in files, from a row on
 
 
-@dataclass(eq=False)
-class Repair:
-    """Drops the extra last column, or merges duplicate labels to their largest value; a function of parsed rows."""
-
-    extra_column: int | None = None  # the number of the extra column; None if duplicate labels are merged
-    removed: list[int] = field(default_factory=list)  # removed entries per block; threads append concurrently
-
-    def __call__(self, rows: Rows, scratch: Scratch) -> None:
-        """Repair rows in place, and record how many entries were removed."""
-        from xmceval.kernels.rows.repairs import drop_label, merge_duplicates
-
-        if self.extra_column is not None:
-            n_removed = drop_label(*rows, self.extra_column)
-        else:
-            longest = int(np.max(np.diff(rows.indptr), initial=4))
-            n_removed = merge_duplicates(*rows, scratch.array("merged", 4 * longest, np.int64, fill=-1))
-        self.removed.append(int(n_removed))
-
-    @property
-    def n_removed(self) -> int:
-        """The number of entries removed from the blocks read so far."""
-        return sum(self.removed)
-
-    def __str__(self) -> str:
-        if self.extra_column is None:
-            return describe_duplicates(self.n_removed)
-        columns = f"extra column {self.extra_column}, beyond the {counted(self.extra_column, 'label')}"
-        return f"dropped {counted(self.n_removed, 'entry')} in {columns}"
-
-
 @dataclass(eq=False)  # not frozen, as two are made for each small batch
 class Source:
-    """An input that is read as blocks of rows, in order, as often as needed.
+    """An input that is read as blocks of rows, in order, as often as needed: what is known of it, and how it is read.
 
-    It is never changed: the functions below derive another one.
+    The functions below derive one source from another. Only notes, and counts of repairs, change while it is read.
     """
 
     name: str  # in messages
-    read: Read  # yields the blocks of the source, without its repairs
+    read: Read  # yields the blocks of the source that it is given, before repairs
     n_rows: int | None = None  # if it is known before the first row is read
     n_labels: int | None = None  # the number of columns, likewise
     is_exact: bool = True  # whether `n_labels`, if known, is the number of labels; a text header may be ``rows k``
@@ -85,17 +56,12 @@ class Source:
 
     def blocks(self) -> Blocks:
         """Yield all blocks; one thread at a time may advance."""
-        for repair in self.repairs:
-            repair.removed = []
-        with closing(self.read(self)) as blocks:
-            for block in blocks:
-                block.repairs += self.repairs
-                yield block
+        return _repair(self) if self.repairs else self.read(self)
 
     @property
     def parts(self) -> tuple[Source, ...]:
         """The shards if these can be read one by one, else this source alone."""
-        return self.shards if self.read is read_shards else (self,)
+        return self.shards if self.read is _read_shards else (self,)
 
     @property
     def warnings(self) -> list[str]:
@@ -108,7 +74,33 @@ class Source:
         return [*doubts, *facts[:MOST_WARNINGS], *rest]
 
 
-def read_shards(source: Source) -> Blocks:
+def sharded(shards: Sequence[Source], name: str, *, are_scores: bool) -> Source:
+    """Join shards: rows continue, numbers of labels agree, and messages name the shard.
+
+    With `are_scores` they are predictions, whose headers may also be ``rows k``, each with its own k.
+    """
+    width, noun = Width(), "column" if are_scores else "label"
+    declared = [(shard.n_labels, shard) for shard in shards if shard.n_labels is not None]
+    exact = [(number, shard) for number, shard in declared if shard.is_exact]
+    for number, shard in exact if are_scores else declared:
+        width = width.agree(number, shard.name, noun, hint_at_classes(shard) if are_scores else "")
+    for number, shard in declared:
+        if number > width.n_labels:
+            raise DataError(f"{shard.name} declares {counted(number, 'label')}, but {width}")
+    numbers = [shard.n_rows for shard in shards if shard.n_rows is not None]
+    return Source(
+        name,
+        _read_shards,
+        n_rows=sum(numbers) if len(numbers) == len(shards) else None,
+        n_labels=width.n_labels if width.is_known else max((number for number, _ in declared), default=None),
+        is_exact=bool(exact),
+        dtype=shards[0].dtype,
+        files=tuple(dict.fromkeys(path for shard in shards for path in shard.files)),
+        shards=tuple(shards),
+    )
+
+
+def _read_shards(source: Source) -> Blocks:
     """Yield the blocks of all shards."""
     first_row = 0
     for shard in in_turn(source.name, source.shards):
@@ -151,6 +143,50 @@ def repaired(source: Source, extra_column: int | None = None) -> Source:
     if extra_column is None:
         return replace(source, repairs=repairs)
     return replace(source, repairs=repairs, n_labels=extra_column, is_exact=True)
+
+
+@dataclass(eq=False)
+class Repair:
+    """Drops the extra last column, or merges duplicate labels to their largest value; a function of parsed rows."""
+
+    extra_column: int | None = None  # the number of the extra column; None if duplicate labels are merged
+    removed: list[int] = field(default_factory=list)  # removed entries per block; threads append concurrently
+
+    def __call__(self, rows: Rows, scratch: Scratch) -> None:
+        """Repair rows in place, and record how many entries were removed."""
+        from xmceval.kernels.rows.repairs import drop_label, merge_duplicates
+
+        if self.extra_column is not None:
+            n_removed = drop_label(*rows, self.extra_column)
+        else:
+            longest = int(np.max(np.diff(rows.indptr), initial=4))
+            n_removed = merge_duplicates(*rows, scratch.array("merged", 4 * longest, np.int64, fill=-1))
+        self.removed.append(int(n_removed))
+
+    @property
+    def n_removed(self) -> int:
+        """The number of entries removed from the blocks read so far."""
+        return sum(self.removed)
+
+    def __str__(self) -> str:
+        if self.extra_column is None:
+            return describe_duplicates(self.n_removed)
+        columns = f"extra column {self.extra_column}, beyond the {counted(self.extra_column, 'label')}"
+        return f"dropped {counted(self.n_removed, 'entry')} in {columns}"
+
+
+def describe_duplicates(n_removed: int) -> str:
+    """Describe the removal of entries whose labels appeared before in their rows."""
+    return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"
+
+
+def _repair(source: Source) -> Blocks:
+    for repair in source.repairs:
+        repair.removed = []
+    with closing(source.read(source)) as blocks:
+        for block in blocks:
+            block.repairs += source.repairs
+            yield block
 
 
 def reopened(source: Source, reopen: Callable[[], Source], files: Sequence[Path]) -> Source:
@@ -210,6 +246,138 @@ def _cut(source: Source, start: int, stop: int, _: Source) -> Blocks:
                 return
 
 
-def describe_duplicates(n_removed: int) -> str:
-    """Describe the removal of entries whose labels appeared before in their rows."""
-    return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"
+def declared_width(source: Source, n_labels: int | None = None) -> Width:
+    """Return the width passed by the caller, or that of a source whose columns must be the labels."""
+    if n_labels is not None:
+        return Width(n_labels, f"{argument('n_labels')} is")
+    if not source.is_exact or source.n_labels is None:
+        return Width()
+    return Width(source.n_labels, f"{source.name} has")
+
+
+def agreed_width(width: Width, source: Source, noun: str = "label") -> Width:
+    """Return the width that a source agrees with, if the columns of the source must be the labels."""
+    if not source.is_exact or source.n_labels is None:
+        return width
+    return width.agree(source.n_labels, source.name, noun, hint_at_classes(source) if noun == "column" else "")
+
+
+def hint_at_classes(scores: Source) -> str:
+    """Return a hint about the arrays of predict_proba, one per label, or about arrays of labels and scores, per row."""
+    if scores.n_labels not in {1, 2} or scores.files:
+        return ""
+    stored: Any = (scores.shards or (scores,))[0].stored
+    cells = np.empty(0) if stored is None else stored.values[:]
+    if (
+        cells.shape[1:] == (2,)
+        and cells.size
+        and (np.floor(cells[:, 0]) == cells[:, 0]).all()
+        and cells[:, 0].max() > 1
+    ):
+        return (
+            " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
+            "in y_score]))"
+        )
+    return OF_CLASSES
+
+
+class Lockstep:
+    """The truth and scores of systems in parallel: tuples of blocks of the same rows, the truth first.
+
+    If truth and a system have several shards, each pair of shards must have the same number of rows.
+    `n_weights` is the number of sample weights, if any: there must be one per row. Blocks have at most
+    `most_rows` rows.
+    """
+
+    def __init__(
+        self, truth: Source, systems: Sequence[Source], n_weights: int | None = None, *, most_rows: int | None = None
+    ) -> None:
+        self._sources = truth, *systems
+        n_shards = len(truth.parts)
+        are_paired = n_shards > 1 and any(len(system.parts) == n_shards for system in systems)
+        self._n_shards = n_shards if are_paired else 1
+        self._n_weights, self._most_rows = n_weights, most_rows
+        self.n_rows = 0
+
+    def __iter__(self) -> Generator[tuple[Block, ...], None, None]:
+        readers = [_Reader(source, self._n_shards) for source in self._sources]
+        try:
+            for shard in in_turn(self._sources[0].name, range(self._n_shards)):
+                first_row = self.n_rows
+                for reader in readers:
+                    reader.start(shard, first_row)
+                yield from self._steps(readers)
+                self._check_ends(readers, shard, first_row)
+            if self._n_weights not in {None, self.n_rows}:
+                raise DataError(
+                    f"there are {counted(self._n_weights or 0, 'sample weight')} for {counted(self.n_rows, 'row')}; "
+                    "expected one per row"
+                )
+        finally:
+            for reader in readers:
+                reader.stream.close()
+
+    def _steps(self, readers: Sequence[_Reader]) -> Iterator[tuple[Block, ...]]:
+        while len(current := [reader.block for reader in readers if reader.block is not None]) == len(readers):
+            n_rows = min([block.n_rows for block in current])
+            n_rows = n_rows if self._most_rows is None else min(n_rows, self._most_rows)
+            if self._n_weights is not None and self.n_rows + n_rows > self._n_weights:
+                raise DataError(f"there are {counted(self._n_weights, 'sample weight')}, but more rows than that")
+            self.n_rows += n_rows
+            taken = tuple([block if block.n_rows == n_rows else block.take(n_rows) for block in current])
+            if n_rows:
+                yield taken
+            for reader, previous, block in zip(readers, taken, current, strict=True):
+                if previous is block:
+                    reader.block = next(reader.stream, None)
+
+    def _check_ends(self, readers: Sequence[_Reader], shard: int, first_row: int) -> None:
+        """Refuse sources with different numbers of rows; blank lines at the end of predictions are not rows."""
+        truth, *systems = readers
+        is_last = shard == self._n_shards - 1
+        rest = truth.count_rest(blanks_count=True)
+        for system in systems:
+            if not (system.is_paired or is_last or (rest and system.block is None)):
+                continue  # it continues with the next shard
+            source, its_source, before = truth.source, system.source, 0
+            if system.is_paired:
+                source, its_source, before = truth.shards[shard], system.shards[shard], first_row
+            n_rows = self.n_rows - before + rest
+            if not (system.is_paired or is_last):  # with the rows of later shards
+                n_rows += sum(block.n_rows for later in truth.shards[shard + 1 :] for block in later.blocks())
+            its_rows = self.n_rows - before + system.count_rest(blanks_count=its_source.n_rows is not None)
+            if its_rows != n_rows:
+                shards = its_source.shards  # also of a batch
+                are_by_label = len(shards) > 1 and all(shard.n_rows == n_rows for shard in shards)
+                raise DataError(
+                    f"{source.name} has {counted(n_rows, 'row')}, {its_source.name} has {counted(its_rows, 'row')}; "
+                    f"they must be of the same instances{hint_at_classes(its_source) if are_by_label else ''}"
+                )
+
+
+class _Reader:
+    """The blocks of one source, shard by shard or in one stream; `block` is the current block."""
+
+    def __init__(self, source: Source, n_shards: int) -> None:
+        self.source, self.shards = source, source.parts
+        self.is_paired = n_shards > 1 and len(self.shards) == n_shards
+        self.stream = source.blocks()  # not begun if it is read shard by shard
+        self.block: Block | None = None
+
+    def start(self, shard: int, first_row: int) -> None:
+        """Go to the first block of a shard; a source that is not read shard by shard continues."""
+        if self.is_paired:
+            self.stream.close()
+            self.stream = as_shard(self.shards[shard], self.source, first_row).blocks()
+        if self.is_paired or shard == 0:
+            self.block = next(self.stream, None)
+
+    def count_rest(self, *, blanks_count: bool) -> int:
+        """Count the remaining rows, ignoring trailing blank lines unless these count."""
+        total = filled = 0
+        while self.block is not None:
+            last = self.block.n_rows if blanks_count else self.block.stored.blank_from()
+            filled = total + last if last else filled
+            total += self.block.n_rows
+            self.block = next(self.stream, None)
+        return filled

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from xmceval.errors import DataError, argument, counted
-
-if TYPE_CHECKING:
-    from xmceval.rows.source import Source
 
 UNKNOWN = 2**63 - 1  # the number of labels if no input declares it
 OF_CLASSES = (
@@ -26,14 +20,6 @@ class Width:
 
     n_labels: int = UNKNOWN  # UNKNOWN if no input declares it
     declared_by: str = ""  # beginning of a sentence that ends with the number, such as ``"tst_X_Y.txt has"``
-
-    @classmethod
-    def of(cls, source: Source, n_labels: int | None = None) -> Width:
-        """Return the width passed by the caller, or that of a source whose columns must be the labels."""
-        if n_labels is not None:
-            return cls(n_labels, f"{argument('n_labels')} is")
-        is_certain = source.is_exact and source.n_labels is not None
-        return cls(source.n_labels or 0, f"{source.name} has") if is_certain else cls()
 
     @cached_property
     def is_known(self) -> bool:
@@ -57,12 +43,6 @@ class Width:
             raise DataError(f"{_declare(f'{name} {verb}', n_labels, noun)}, but {self}{hint}")
         return self
 
-    def agree_with(self, source: Source, noun: str = "label") -> Width:
-        """Return the width that this and a source agree on, if the columns of the source must be the labels."""
-        if not source.is_exact or source.n_labels is None:
-            return self
-        return self.agree(source.n_labels, source.name, noun, hint_at_classes(source) if noun == "column" else "")
-
     def or_seen(self, largest: int, n_mentioned: int | None = None) -> Width:
         """Return this width, or if unknown, one from the largest label seen or the documents mentioned."""
         if self.is_known:
@@ -75,25 +55,6 @@ class Width:
         """Refuse a cutoff above the number of labels."""
         if k > self.n_labels:
             raise DataError(f"k = {k} is above the number of labels: {self.declared_by} {self.n_labels:,}")
-
-
-def hint_at_classes(scores: Source) -> str:
-    """Return a hint about the arrays of predict_proba, one per label, or about arrays of labels and scores, per row."""
-    if scores.n_labels not in {1, 2} or scores.files:
-        return ""
-    stored: Any = (scores.shards or (scores,))[0].stored
-    cells = np.empty(0) if stored is None else stored.values[:]
-    if (
-        cells.shape[1:] == (2,)
-        and cells.size
-        and (np.floor(cells[:, 0]) == cells[:, 0]).all()
-        and cells[:, 0].max() > 1
-    ):
-        return (
-            " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
-            "in y_score]))"
-        )
-    return OF_CLASSES
 
 
 def _declare(declared_by: str, number: int, noun: str = "label") -> str:

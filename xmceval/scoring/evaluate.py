@@ -13,8 +13,7 @@ from xmceval.rows.checks import validated_scores, validated_truth, without_unpre
 from xmceval.rows.matrices.source import selecting
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
-from xmceval.rows.source import Source
-from xmceval.rows.sources import Lockstep
+from xmceval.rows.source import Lockstep, Source
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, JointRows, rank

@@ -27,8 +27,7 @@ from xmceval.files.io.streams import Stamp, pipe_key, size_of, stamp_of
 from xmceval.rows.block import Block
 from xmceval.rows.matrices.storage import Matrix
 from xmceval.rows.progress import phase
-from xmceval.rows.source import Source, as_shard, cut
-from xmceval.rows.sources import Lockstep
+from xmceval.rows.source import Lockstep, Repair, Source, as_shard, cut
 from xmceval.rows.threads import COUNTED, Progress, as_error, run_alone
 from xmceval.scoring.alignment import FirstRows
 from xmceval.scoring.evaluate import BlockScratch, evaluate, rows_at_once, score_block, select_scores
@@ -75,7 +74,7 @@ class Part(NamedTuple):
     truth: Source
     systems: Sequence[OpenedSystem]
     files: Sequence[LocalFile]  # which it reads
-    shards: Sequence[int]  # the number of the shard with these rows in the truth and in each system
+    places: Sequence[int]  # the number of the shard with these rows, in the truth and in each system
 
 
 class PartResult(NamedTuple):
@@ -84,7 +83,7 @@ class PartResult(NamedTuple):
     totals: Sequence[Totals] = ()  # by system
     joint: Sequence[JointRows] = ()
     first: Sequence[FirstRows] = ()
-    removed: Sequence[Sequence[int]] = ()  # entries removed by each repair of a source, the truth first
+    removed: Sequence[int] = ()  # entries removed by each repair of the truth, then of the systems
     faults: Sequence[tuple[int, str, str]] = ()  # row, message, doubt
     error: DataError | None = None  # another error, after those rows
 
@@ -139,9 +138,9 @@ def evaluate_in_parts(
                 sums.absorb(other)
             if first is not None:
                 first += result.first
-            for shards, place, numbers in zip(sharded, part.shards, result.removed, strict=True):
-                for repair, number in zip(shards[place].source.repairs, numbers, strict=True):
-                    repair.removed.append(number)
+            read = [shards[place].source for shards, place in zip(sharded, part.places, strict=True)]
+            for repair, number in zip(_repairs_of(read), result.removed, strict=True):
+                repair.removed.append(number)
     if faults:
         if any(shard.names for source in sources for shard in source.parts):
             evaluate(truth, systems)  # raises the same with names of queries, which tasks lack
@@ -330,5 +329,9 @@ def score_part(version: str, joint: Sequence[JointRows], part: Part) -> PartResu
     if faults or error is not None:
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)
-    removed = [[repair.n_removed for repair in source.repairs] for source in (truth, *scores)]
+    removed = [repair.n_removed for repair in _repairs_of([truth, *scores])]
     return PartResult(totals, joint, first, removed)
+
+
+def _repairs_of(sources: Iterable[Source]) -> list[Repair]:
+    return [repair for source in sources for repair in source.repairs]

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.values import Names, unknown_name
 from xmceval.rows.block import AnyArray, Rows, Scratch
 from xmceval.rows.matrices.dense import Dense
-from xmceval.rows.matrices.rankings import are_ids, doubt_ids
+from xmceval.rows.matrices.rankings import Numbers, are_ids, doubt_ids
 from xmceval.rows.matrices.source import BLOCK_ENTRIES, read_matrix
 from xmceval.rows.matrices.storage import Matrix, PaddedLists, explain_text
 from xmceval.rows.source import Source
@@ -36,7 +36,7 @@ def open_npy(path: Path, request: Request) -> Opened:
         return open_dense(path, request)
     if header.dtype.kind in "UO":
         return open_lists(array, None, request, FORMATS["npy-ranked"])
-    numbers = _Numbers(array, header.shape, header.dtype)
+    numbers = Numbers(header.shape, header.dtype, partial(_read_numbers, array))
     if are_ids(numbers, str(path), request.n_labels):
         return open_lists(array, None, request, FORMATS["npy-ranked"])
     opened = open_dense(path, request)
@@ -44,17 +44,9 @@ def open_npy(path: Path, request: Request) -> Opened:
     return opened
 
 
-class _Numbers(NamedTuple):
-    """The numbers of a file."""
-
-    array: ArrayFile
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def parts(self) -> Iterator[AnyArray]:
-        """Yield the rows in parts."""
-        for rows in _read([self.array], partial(_dense, True), 0):
-            yield rows.values
+def _read_numbers(array: ArrayFile) -> Iterator[AnyArray]:
+    for rows in _read([array], partial(_dense, True), 0):
+        yield rows.values
 
 
 def open_dense(path: Path, request: Request) -> Opened:

@@ -143,25 +143,25 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool, 
     lengths = _lengths(rows)
     if lengths is None:
         return None
-    are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
     labels = _concatenate(rows, name)
+    if labels is None:
+        return None
+    are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
     if not are_sets and any(lengths) and len(set(lengths)) == 1:
-        if labels is None or has_grades or _are_cells(rows, labels):
+        if has_grades or _are_cells(rows, labels):
             return None
         if lengths[0] == 2 and n_labels in {None, 2} and labels.min() >= 0 and labels.max() <= 1:
             raise AmbiguousError(
                 f"{name}: its lists have two numbers each, all 0 or 1: a matrix of two labels, or ids? (hint: pass "
                 f"numpy.array({name}) for a matrix, sets or {argument('n_labels')} for ids)"
             )
-    if labels is not None and labels.dtype.kind in "iu":
+    if labels.dtype.kind in "iu":
         is_padding = labels == -1
         n_padding = np.bincount(np.repeat(np.arange(len(rows)), lengths)[is_padding], minlength=len(rows))
         n_kept, kept = np.array(lengths, dtype=np.int64) - n_padding, labels[~is_padding]
         indptr = np.concatenate([[0], np.cumsum(n_kept)])
         values = np.repeat(indptr[1:], n_kept) - np.arange(kept.size) if are_scores else np.ones(kept.size)
         return Csr(indptr, kept, values.astype(np.float64), are_scores)
-    if labels is None:
-        return None
     other = next((length for length in lengths if length != lengths[0]), None)
     rows_are = "sets" if other is None else f"rows of different lengths, {lengths[0]} and {other},"
     raise DataError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,34 +14,26 @@ from xmceval.rows.block import AnyArray
 CELLS = 1 << 16  # to look at together
 
 
-class Numbers(Protocol):
-    """A matrix of numbers, in memory or in a file, whose rows can be read in parts."""
+class Numbers(NamedTuple):
+    """A matrix of numbers, in memory or in a file."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the numbers."""
-
-    def parts(self) -> Iterable[AnyArray]:
-        """Yield the rows in parts."""
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    parts: Callable[[], Iterable[AnyArray]]  # yields the rows in parts
 
 
-class InMemory:
-    """A matrix whose slices of rows are arrays."""
+def in_memory(values: Any) -> Numbers:
+    """Return a matrix whose slices of rows are arrays."""
+    return Numbers(values.shape, values.dtype, partial(_split, values))
 
-    def __init__(self, values: Any) -> None:
-        self.values, self.shape, self.dtype = values, values.shape, values.dtype
 
-    def parts(self) -> Iterator[AnyArray]:
-        """Yield the rows in parts: first a single one, which mostly is enough to decide."""
-        n_rows, step = self.shape[0], max(CELLS // max(self.shape[1], 1), 1)
-        if n_rows:
-            yield self.values[:1]
-        for start in range(1, n_rows, step):
-            yield self.values[start : start + step]
+def _split(values: Any) -> Iterator[AnyArray]:
+    """Yield the rows in parts: first a single one, which mostly is enough to decide."""
+    n_rows, step = values.shape[0], max(CELLS // max(values.shape[1], 1), 1)
+    if n_rows:
+        yield values[:1]
+    for start in range(1, n_rows, step):
+        yield values[start : start + step]
 
 
 def are_ids(numbers: Numbers, name: str, n_labels: int | None = None) -> bool:

@@ -13,7 +13,7 @@ from xmceval.rows.block import Block, EntryNames, Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices import storage, tensors
 from xmceval.rows.matrices.dense import Dense, lowest_labels, select
 from xmceval.rows.matrices.lists import as_list, find_lists, find_pair, join_lists, refuse_dicts, refuse_sets
-from xmceval.rows.matrices.rankings import InMemory, are_ids, doubt_ids
+from xmceval.rows.matrices.rankings import are_ids, doubt_ids, in_memory
 from xmceval.rows.matrices.sparse import csr_arrays
 from xmceval.rows.matrices.storage import Csr, Matrix, PaddedLists
 from xmceval.rows.matrices.tensors import as_values, shape_of
@@ -86,7 +86,7 @@ def read_matrix(source: Source) -> Blocks:
     for piece in pieces_of(source, first_row):
         start, n_rows = 0, piece.n_rows
         while start < n_rows:
-            stop, row = _stop_block(source, piece, start), first_row + start
+            stop, row = _stop_block(source, piece, start, n_rows), first_row + start
             yield Block(MatrixRows(source, piece, start, stop - start, row), row)
             start = stop
         first_row += n_rows
@@ -100,23 +100,24 @@ def pieces_of(source: Source, first_row: int = 0) -> Iterable[Matrix]:
     return (stored,) if isinstance(stored, Matrix) else stored(first_row)
 
 
-def _stop_block(source: Source, piece: Matrix, start: int) -> int:
+def _stop_block(source: Source, piece: Matrix, start: int, n_rows: int) -> int:
     """Return the row of a piece where the block from `start` on ends."""
     n_entries = BLOCK_ENTRIES
     if isinstance(piece, Dense):
         n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=source.depth is not None)
-    return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, piece.n_rows)
+    return min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
 
 
 def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block | None:
-    """Return all rows of a matrix in memory as one block, shifted as by `Block.shifted`; None if that is not possible.
+    """Return all rows of a matrix in memory as one block, shifted as by `Block.shifted`.
 
-    There may be no rows, too many, or repairs.
+    None if there are no rows, too many, or repairs.
     """
     stored, n_rows = source.stored, source.n_rows
-    if not isinstance(stored, Matrix) or not n_rows or source.repairs or _stop_block(source, stored, 0) < n_rows:
+    if not isinstance(stored, Matrix) or not n_rows:
         return None
-    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix)
+    is_one_block = not source.repairs and _stop_block(source, stored, 0, n_rows) == n_rows
+    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix) if is_one_block else None
 
 
 def selecting(source: Source, depth: int) -> Source:
@@ -200,13 +201,14 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
         refuse_sets(y_score, name)
         return Source(name, read_matrix, lists.n_rows, stored=lists, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
-    if are_ids(InMemory(values), name, n_labels):
+    numbers = in_memory(values)
+    if are_ids(numbers, name, n_labels):
         labels = values[:]
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         return Source(name, read_matrix, len(labels), stored=PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
     reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
     dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
-    doubts = doubt_ids(InMemory(values), name)
+    doubts = doubt_ids(numbers, name)
     return Source(name, read_matrix, n_rows, width, stored=dense, notes=doubts, dtype=values.dtype, reading=reading)
 
 

@@ -26,8 +26,7 @@ from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.names import Axis, are_both_named, first_named
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
-from xmceval.rows.source import Source, reopened
-from xmceval.rows.sources import sharded
+from xmceval.rows.source import Source, reopened, sharded
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.joins import (

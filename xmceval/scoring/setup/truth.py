@@ -19,7 +19,7 @@ from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.names import Axis, first_named
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.source import Source
+from xmceval.rows.source import Source, agreed_width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup.inputs import are_same, open_scores, open_truth
@@ -122,7 +122,7 @@ class OpenedTruth:
             rows = self._join_rows(rows, scores, system.name)
             known = known.named_by(_called(scores.labels, system.name))
             if setup.program.needing_labels or setup.options.by_frequency is not None:
-                width = width.agree_with(scores.source, "column")
+                width = agreed_width(width, scores.source, "column")
             if scores.ranking is not None:
                 setup.refuse_ranking(scores.ranking)
             of_system = replace(
@@ -158,7 +158,7 @@ class OpenedTruth:
         """Return the setup of a system, with its own number of labels if the truth does not declare it."""
         setup = self.setup
         judgments = self.input.judgments
-        width = setup.width.agree_with(scores, "column")
+        width = agreed_width(setup.width, scores, "column")
         replace(setup, width=width).require_labels("input")
         if setup.options.threshold is not None:
             check_narrow(scores, "with a threshold")

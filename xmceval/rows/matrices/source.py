@@ -247,13 +247,14 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
         refuse_sets(y_score, name)
         return MatrixSource(name, lists.n_rows, None, lists, reading=RANKED, is_ranked=True)
     values = as_values(y_score, name)
-    if are_ids(InMemory(values), name, n_labels):
+    numbers = InMemory(values)
+    if are_ids(numbers, name, n_labels):
         labels = values[:]
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         return MatrixSource(name, len(labels), None, PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
     reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
     dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
-    doubts = doubt_ids(InMemory(values), name)
+    doubts = doubt_ids(numbers, name)
     return MatrixSource(name, n_rows, width, dense, warnings=doubts, dtype=values.dtype, is_dense=True, reading=reading)
 
 
@@ -275,16 +276,18 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
 
 
 def open_pair(
-    y_true: Any, y_score: Any, n_labels: int | None = None, *, has_grades: bool = False
+    y_true: Any, y_score: Any, n_labels: int | None = None, *, has_grades: bool = False, depth: int | None = None
 ) -> tuple[MatrixSource, MatrixSource] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` is known from the caller or earlier batches.
+    `n_labels` is known from the caller or earlier batches, and `depth` is that of a selection, as in `selecting`.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None
     truth = as_truth(y_true, has_grades=has_grades)
-    return truth, as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels)
+    scores = as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels)
+    scores.depth = depth if scores.is_dense else None
+    return truth, scores
 
 
 def check_narrow(scores: Source, what: str = "") -> None:

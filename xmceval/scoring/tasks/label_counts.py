@@ -121,14 +121,8 @@ class LabelCounters(Part):
         """Return the counters themselves: they are too large to copy per block, so threads take turns."""
         return self
 
-    def spare(self) -> Any:
-        """Return an object that records the rows of a batch for `adopt`; counters are too large to copy."""
-        return NotedRows()
-
-    def adopt(self, spare: Any) -> LabelCounters:
-        """Add the recorded rows; after an error none have been added."""
-        for add in spare.additions:
-            add(self)
+    def spare(self) -> LabelCounters:
+        """Return the counters themselves, which are too large to copy per batch: what is added must be valid."""
         return self
 
     def absorb(self, other: LabelCounters) -> None:
@@ -281,26 +275,3 @@ def check_weight(rows: int, bits: int) -> None:
             f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
             "label-wise metrics count them exactly up to there"
         )
-
-
-class NotedRows:
-    """Rows of a batch that counters add once the batch has been validated; arrays are valid until then."""
-
-    def __init__(self) -> None:
-        self.additions: list[Callable[[LabelCounters], None]] = []
-
-    def add_ranked(self, *arguments: Any) -> None:
-        """Record rows and their rankings."""
-        self.additions.append(lambda counters: counters.add_ranked(*arguments))
-
-    def add_decisions(self, *arguments: Any) -> None:
-        """Record rows and their decisions."""
-        self.additions.append(lambda counters: counters.add_decisions(*arguments))
-
-    def leave_out(self, *arguments: Any) -> None:
-        """Record the labels that rows leave out."""
-        self.additions.append(lambda counters: counters.leave_out(*arguments))
-
-    def absorb(self, other: LabelCounters) -> None:
-        """Record the counts of several blocks."""
-        self.additions.append(lambda counters: counters.absorb(other))

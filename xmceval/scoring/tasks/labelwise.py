@@ -16,9 +16,9 @@ from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, Decided, Pairs
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
@@ -319,18 +319,24 @@ class Labelwise(Task):
             filtered=setup.filter is not None,
         )
 
-    def add(self, batch: Batch, part: LabelCounters) -> None:
+    def compute(self, batch: Batch) -> tuple[Rows, Decided | None, Pairs]:
+        """Return the truth, the decisions if these are counted, and the labels that rows leave out."""
+        decided = None if self.cutoffs.size else batch.decided(self.rel)
+        truth, _ = batch.relevant(self.rel)
+        _, left_out = batch.filtered(self.rel)
+        return truth, decided, left_out
+
+    def add(self, batch: Batch, computed: tuple[Rows, Decided | None, Pairs], part: LabelCounters) -> None:
         """Count the labels of a batch."""
-        setup, (truth, _) = batch.setup, batch.relevant(self.rel)
-        if self.cutoffs.size:
-            ranking, propensities = batch.ranking, setup.propensities
+        truth, decided, left_out = computed
+        setup, ranking, weights = batch.setup, batch.ranking, batch.weights
+        if decided is None:
             part.add_ranked(
-                truth, ranking.labels, ranking.n_ranked, self.cutoffs, batch.weights, setup.drop_empty, propensities
+                truth, ranking.labels, ranking.n_ranked, self.cutoffs, weights, setup.drop_empty, setup.propensities
             )
         else:
-            part.add_decisions(truth, batch.decided(self.rel), batch.weights, setup.drop_empty)
-        _, left_out = batch.filtered(self.rel)
-        part.leave_out(left_out, batch.weights)
+            part.add_decisions(truth, decided, weights, setup.drop_empty)
+        part.leave_out(left_out, weights)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""

@@ -124,7 +124,7 @@ class WholeRow(RowTask):
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
         setup, (truth, n_dropped) = batch.setup, batch.relevant(self.rel)
-        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values = batch.values(f"values of whole rows {self.rel}", batch.n_rows, len(self.measures))
         values.fill(0.0)
         left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
         n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0

@@ -70,12 +70,26 @@ def test_merging_in_any_order_gives_what_all_rows_together_have_and_changes_neit
 
 
 @every_part
-def test_a_part_is_as_it_was_until_it_adopts_its_spare_copy(place):
+def test_what_is_added_to_a_spare_copy_leaves_a_part_as_it_was_except_for_counters_of_labels(place):
     part, more = pickle.loads(pickle.dumps((ONE[place], TWO[place])))
     spare = part.spare()
     spare.absorb(more)
-    assert same(part, ONE[place])
-    assert same(part.adopt(spare), ONE[place].merge(TWO[place]))
+    assert same(spare, ONE[place].merge(TWO[place]))
+    assert spare is part if isinstance(part, LabelCounters) else same(part, ONE[place])
+
+
+@pytest.mark.parametrize("metrics", [SOME, "P,nDCG,microR,LRAP"])
+def test_a_batch_with_an_invalid_last_row_changes_nothing(metrics):
+    evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 3], n_labels=12, threshold=0.5 if metrics == SOME else None)
+    evaluator.update(*rows_of(1, 40))
+    before, totals = pickle.dumps(evaluator), evaluator._state.totals
+    truth, scores = rows_of(2, 7)
+    scores[-1, 3] = np.nan
+    with pytest.raises(DataError, match=r"batch 2, y_score row 6: .* is NaN"):
+        evaluator.update(truth, scores)
+    assert pickle.dumps(evaluator) == before
+    evaluator.update(*rows_of(2, 7))  # sums are added to a copy
+    assert totals.tally.n_rows == 40
 
 
 @every_part
@@ -165,7 +179,7 @@ def test_an_interrupt_while_a_batch_is_scored_adds_nothing_of_it(monkeypatch):
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
     for _ in range(2):
         with monkeypatch.context() as patched:
-            patched.setattr(Labelwise, "add", interrupt)
+            patched.setattr(Labelwise, "compute", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 evaluator.update(np.eye(3), np.eye(3)[::-1])
         evaluator.update(np.eye(3), np.eye(3))
@@ -177,7 +191,7 @@ def test_an_interrupt_while_counts_of_labels_are_added_is_noticed(monkeypatch):
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
     evaluator.update(np.eye(3), np.eye(3))
     with monkeypatch.context() as patched:
-        patched.setattr(LabelCounters, "adopt", interrupt)
+        patched.setattr(LabelCounters, "add_ranked", interrupt)
         with pytest.raises(KeyboardInterrupt):
             evaluator.update(np.eye(3), np.eye(3))
     for use in (evaluator.result, lambda: evaluator.save("x"), lambda: evaluator.update(np.eye(3), np.eye(3))):

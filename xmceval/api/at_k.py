@@ -12,19 +12,20 @@ from numpy.typing import ArrayLike
 from xmceval.api.score import score
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault
-from xmceval.kernels.metrics.sums import KEPT, MOMENTS, WORDS, add_values, multiples_of
-from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, TRUE_LABELS, count_rows
+from xmceval.kernels.metrics.sums import multiples_of
+from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, count_rows
 from xmceval.metrics.names import check_cutoff
 from xmceval.metrics.table import METRICS
-from xmceval.rows.block import Scratch, SortedRows, read_only
-from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices.source import open_pair, selecting, whole_block
+from xmceval.rows.block import SortedRows, read_only
+from xmceval.rows.matrices.source import open_pair, whole_block
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, find_doubts
-from xmceval.scoring.batch import NONE_OMITTED, Batch, rank
+from xmceval.scoring.batch import EMPTY_WHOLE
 from xmceval.scoring.compile import compile_program
+from xmceval.scoring.evaluate import BlockScratch, check_truth, make_batch
 from xmceval.scoring.options import Options
-from xmceval.scoring.setup.setup import NO_WEIGHTS, Setup
+from xmceval.scoring.setup.setup import OpenedSystem, Setup
+from xmceval.scoring.totals import Sums
 
 MOST_RANKED = 1 << 19  # labels; beyond this, `score` is better: it limits memory and uses threads
 FEW_ROWS = OF_FEW**2  # too few to detect shifted or shuffled rows
@@ -154,19 +155,19 @@ def _make(name: str, metric: str, others: str, value: str, *what: str) -> Any:
 
 
 @lru_cache
-def _set_up(metric: str, k: int) -> Setup:
+def _set_up(metric: str, k: int, n_labels: int) -> Setup:
     options = Options(metrics=metric, k=k)
-    return Setup(options=options, program=compile_program(options.measures))
+    return Setup(options=options, program=compile_program(options.measures), width=Width(n_labels))
 
 
 def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None:
-    """Compute the value for matrices in memory directly with the kernels, bit-identical to `score`.
+    """Compute the value for matrices in memory of one block, with the functions that score any block.
 
     None if `score` is needed: for invalid input, grades, more than one block, or anything that needs a warning.
     """
-    setup, truth_scratch, scratch = _set_up(metric, k), Scratch(), Scratch()
+    scratch, sums = BlockScratch.take(), Sums(1)
     try:
-        opened = open_pair(y_true, y_score)
+        opened = open_pair(y_true, y_score, depth=k + 1)
         if opened is None:
             return None
         truth, scores = opened
@@ -174,36 +175,29 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
         is_small = 0 < n_rows * k <= MOST_RANKED and n_rows == scores.n_rows
         if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.notes:
             return None
-        block, others = whole_block(truth), whole_block(selecting(scores, k + 1))
-        if block is None or others is None:
+        block, other = whole_block(truth), whole_block(scores)
+        if block is None or other is None:
             return None
-        true = block.rows(truth_scratch)
-        if not (isinstance(true, SortedRows) and true.has_only_ones and true.largest_label < n_labels):
-            return None
-        selected = others.select(true, scratch)
-        predicted, ends, omitted = selected or (others.rows(scratch), None, NONE_OMITTED)
-        are_ordered = selected is not None or (isinstance(predicted, SortedRows) and predicted.largest_label < n_labels)
-        if not are_ordered:
-            predicted = validated_scores(others, scratch, Width(n_labels))
+        setup = _set_up(metric, k, n_labels)
+        checked = check_truth(scratch, block, setup, setup.width)
+        batch = make_batch(scratch, checked, other, OpenedSystem(scores, setup))
+        [task] = setup.program.row_tasks
+        task.add(batch, task.compute(batch), sums)
     except (DataError, Fault):
         return None
-    ranking = rank(predicted, k + 1, scratch)
-    batch = Batch(setup, block, true, predicted, ranking, NO_WEIGHTS, None, scratch, ends, omitted)
-    counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
-    count_rows(true.indptr, batch.score_ends, ranking.arrays, read_only(setup.program.cutoffs), False, counts)
-    # A score of -inf, which means "not predicted", is among the lowest floats.
-    if ranking.n_tied or counts[LOWEST] or counts[ROUNDED] or not counts[TRUE_LABELS]:
+    counts, cutoffs = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64), read_only(setup.program.cutoffs)
+    count_rows(batch.truth.indptr, batch.score_ends, batch.ranking.arrays, cutoffs, False, counts)
+    if batch.whole != EMPTY_WHOLE or batch.ranking.n_tied or counts[LOWEST] or counts[ROUNDED]:
         return None
+    are_ordered = batch.ends is not None or isinstance(batch.scores, SortedRows)
     if n_rows > FEW_ROWS or not are_ordered:
         pieces = list[FirstRows]()
-        copy_first_rows(0, batch, others, pieces)
+        copy_first_rows(0, batch, other, pieces)
         if any(find_doubts(pieces, setup=setup, n_labels=n_labels)):
             return None
-    [task] = setup.program.row_tasks
-    sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
-    add_values(task.compute(batch).values, read_only(NO_WEIGHTS), sums, np.full((1, 2, KEPT, 2), -np.inf))
     # Exact sums are integers stored in several words, so their quotient is rounded only once.
-    numerator, denominator = multiples_of(sums[0, :2].tolist())
+    numerator, denominator = multiples_of(sums["sums"][0, :2].tolist())
+    scratch.leave()
     # A value of 0 may be doubtful, which `score` decides.
     return numerator / denominator if numerator and denominator else None
 

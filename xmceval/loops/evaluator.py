@@ -6,7 +6,7 @@ Examples for training loops and other libraries: ``xmceval guide loops``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,20 @@ from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import check_narrow, open_pair, whole_block
 from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
 from xmceval.rows.source import Lockstep, Source, agreed_width, as_batch, declared_width
-from xmceval.rows.threads import each_block
+from xmceval.rows.threads import as_error, each_block
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.compile import compile_program
-from xmceval.scoring.evaluate import BlockScratch, add_block, rows_at_once, score_block, select_scores
+from xmceval.scoring.evaluate import (
+    BlockScratch,
+    add_batch,
+    check_truth,
+    compute_batch,
+    depth_of,
+    make_batch,
+    rows_at_once,
+    score_block,
+    select_scores,
+)
 from xmceval.scoring.options import SOURCES, Options, recorded_options, refuse_unknown, specs
 from xmceval.scoring.setup import inputs
 from xmceval.scoring.setup.joins import KnownLabels, check_numbers
@@ -173,10 +184,11 @@ class Evaluator:
 
     def _take(self, state: State) -> None:
         """Continue from another state with the same configuration."""
-        self._base: State = state  # the state of all rows
+        self._base: State = state  # how rows are scored; its totals and rows are those when it was taken
+        self._totals, self._n_rows = state.totals, state.n_rows  # of all rows
         self._is_torn = False  # whether a batch was counted in part
-        self._is_first = True  # whether no batch has been added since it was taken or read
-        self._most_rows = 0  # rows of the largest block, if known
+        self._is_first = True  # whether no batch has been added to it
+        self._most_rows = rows_at_once([state.setup])  # in a block
         labels, is_declared = state.setup.labels, state.setup.options.labels is not None
         self._names = Names.of(labels.listed) if labels is not None and is_declared else None
 
@@ -185,8 +197,7 @@ class Evaluator:
         """The state of all rows."""
         with self._lock:
             self._check_whole()
-            self._is_first = True
-            return self._base
+            return replace(self._base, totals=self._totals, n_rows=self._n_rows)
 
     def _check_whole(self) -> None:
         if self._is_torn:
@@ -214,11 +225,12 @@ class Evaluator:
             A path, grades or scores by query and document, or weights without `max_weight`.
         """
         with self._lock:
+            self._check_whole()
             setup, pair = self._base.setup, None
             _check_growing(self._base)
-            has_no_names = setup.labels is None
-            if self._base.n_rows and has_no_names and setup.options.duplicates == "error":  # as in earlier batches
-                pair = open_pair(y_true, y_score, setup.width.or_none, has_grades=setup.has_grades)
+            if self._n_rows and setup.labels is None and setup.options.duplicates == "error":  # as in earlier batches
+                n_labels, depth = setup.width.or_none, depth_of(setup)
+                pair = open_pair(y_true, y_score, n_labels, has_grades=setup.has_grades, depth=depth)
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)
             else:
@@ -271,7 +283,7 @@ class Evaluator:
             setup = replace(setup, labels_by="name")
         if not self._base.truth:
             setup = replace(setup, inputs=(*setup.inputs, truth.line, scores.line))
-        self._add(truth.source, scores.source, weights, setup)
+        self._add(truth.source, select_scores(setup, scores.source), weights, setup)
 
     def _read_weights(
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
@@ -311,67 +323,69 @@ class Evaluator:
     def _add(self, truth: Source, scores: Source, weights: Float64 | None, setup: Setup) -> None:
         """Add opened rows; afterwards the setup covers all rows.
 
-        They are added to temporary totals, which are adopted once all rows have been found valid. A batch of
-        one block is scored in this thread, reusing its scratch space; larger batches by a pool of threads.
+        All rows are checked before any is added. Sums are added to a copy, counts by label to the counters of the
+        totals so far, after everything that may be refused.
         """
-        self._check_whole()
-        rankings = [matrix for matrix in scores.parts if matrix.is_ranked]
-        if rankings:
-            setup.refuse_ranking(rankings[0].name)
+        for matrix in scores.parts:
+            if matrix.is_ranked:
+                setup.refuse_ranking(matrix.name)
         if setup.options.threshold is not None:
             check_narrow(scores, "with a threshold")
-        base, weighted = self._base, setup
-        scores, totals = select_scores(setup, scores), base.totals
+        totals = self._totals
         if not truth.n_labels == scores.n_labels == setup.width.n_labels:
-            setup, totals = self._agree_on_width(*self._in_batch(truth, scores), setup)
-            weighted = setup
+            setup, totals = self._agree_on_width(truth, scores, setup)
+        weighted = setup
         if weights is not None:
-            weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=base.n_rows)
-        spare, system = totals.spare(), OpenedSystem(scores, weighted)
-        if not self._add_block(truth, system, spare):
-            blocks_of, others_of = self._in_batch(truth, scores)
-            steps = Lockstep(blocks_of, [others_of], most_rows=self._most_rows)
-            spare, of_batch = totals.spare(), [empty(weighted)]
-            systems = [replace(system, scores=others_of)]
+            weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=self._n_rows)
+        system = OpenedSystem(scores, weighted)
+        checked = self._check_block(truth, system)
+        of_blocks = self._score_blocks(truth, system) if checked is None else None
+        totals = totals.spare()
+        self._is_torn = True
+        try:
+            if checked is not None:
+                add_batch(*checked, totals)
+            elif of_blocks is not None:
+                totals.absorb(of_blocks)
+        except DataError:
+            self._is_torn = False
+            raise
+        except Fault as fault:
+            self._is_torn = False
+            raise as_error([fault]) from None
+        if self._is_first or setup is not self._base.setup or weights is not None or truth.repairs:
+            self._base = self._describe(truth, scores, weights, setup)
+        self._totals, self._n_rows = totals, self._n_rows + (truth.n_rows or 0)
+        self._is_torn = self._is_first = False
 
-            def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-                score_block(scratch, blocks, systems, of_batch)
-
-            each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
-            spare.absorb(of_batch[0])
+    def _describe(self, truth: Source, scores: Source, weights: Float64 | None, setup: Setup) -> State:
+        """Return how rows are scored, with those of a batch."""
+        base = self._base
         weight_range, removed = base.weight_range, base.removed
         if weights is not None:
             used, (least, greatest) = weights[weights > 0], weight_range
             weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
         if truth.repairs and scores.repairs:
             removed = removed[0] + truth.repairs[-1].n_removed, removed[1] + scores.repairs[-1].n_removed
-        self._is_torn = True  # counters by label are updated in place
-        try:
-            totals = totals.adopt(spare)
-        except DataError:  # before anything was added
-            self._is_torn = False
-            raise
-        self._base = replace(
+        base = replace(base, setup=setup, weight_range=weight_range, removed=removed)
+        if not self._is_first:
+            return base
+        return replace(
             base,
-            setup=setup,
-            totals=totals,
-            n_rows=base.n_rows + (truth.n_rows or 0),
-            truth=each_once(base.truth, ("array",)) if self._is_first else base.truth,
-            scores=each_once(base.scores, ("array",)) if self._is_first else base.scores,
-            systems=each_once(base.systems, (scores.name,)) if self._is_first else base.systems,
-            weight_range=weight_range,
-            removed=removed,
+            truth=each_once(base.truth, ("array",)),
+            scores=each_once(base.scores, ("array",)),
+            systems=each_once(base.systems, (scores.name,)),
         )
-        self._is_torn = self._is_first = False
 
     def _in_batch(self, truth: Source, scores: Source) -> tuple[Source, Source]:
         """Return sources whose rows are numbered over all batches, and whose messages name this batch."""
-        first_row, number = self._base.n_rows, self._n_batches + 1
+        first_row, number = self._n_rows, self._n_batches + 1
         return as_batch(truth, first_row, number), as_batch(scores, first_row, number)
 
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
-        totals = self._base.totals
+        totals = self._totals
+        truth, scores = self._in_batch(truth, scores)
         width = agreed_width(agreed_width(setup.width, truth), scores, "column")
         replace(setup, width=width).require_labels("batch")
         if width is setup.width:
@@ -381,22 +395,38 @@ class Evaluator:
         width.check_cutoff(setup.program.deepest)
         if setup.filter is not None:
             setup.filter.check_labels(width)
-        self._most_rows, setup = 0, setup.with_width(width)
+        setup = setup.with_width(width)
+        self._most_rows = rows_at_once([setup])
         wider = empty(setup)
-        return setup, wider.merge(totals) if self._base.n_rows else wider  # rows of a file, too
+        return setup, wider.merge(totals) if self._n_rows else wider  # rows of a file, too
 
-    def _add_block(self, truth: Source, system: OpenedSystem, totals: Totals) -> bool:
-        """Add a batch of one block to totals; return False if it has several blocks or invalid rows."""
-        scores, self._most_rows = system.scores, self._most_rows or rows_at_once([system.setup])
-        first_row, prefix = self._base.n_rows, f"batch {self._n_batches + 1}, "
+    def _check_block(self, truth: Source, system: OpenedSystem) -> tuple[Batch, Sequence[Any]] | None:
+        """Return a batch of one block and what it adds; None if it has several blocks or invalid rows."""
+        scores = system.scores
+        if truth.n_rows != scores.n_rows or (truth.n_rows or 0) > self._most_rows:
+            return None
+        first_row, prefix = self._n_rows, f"batch {self._n_batches + 1}, "
         block, other = whole_block(truth, first_row, prefix), whole_block(scores, first_row, prefix)
-        if block is None or other is None or not block.n_rows == other.n_rows <= self._most_rows:
-            return False
+        if block is None or other is None:
+            return None
         try:
-            add_block(self._scratch, (block, other), system, totals)
-        except Fault:  # the general path then finds and reports all faults
-            return False
-        return True
+            setup = system.setup
+            batch = make_batch(self._scratch, check_truth(self._scratch, block, setup, setup.width), other, system)
+            return batch, compute_batch(batch)
+        except Fault:  # scoring blocks then finds and reports all faults
+            return None
+
+    def _score_blocks(self, truth: Source, system: OpenedSystem) -> Totals:
+        """Return the totals of a batch alone, whose blocks are scored by a pool of threads."""
+        truth, scores = self._in_batch(truth, system.scores)
+        steps = Lockstep(truth, [scores], most_rows=self._most_rows)
+        systems, totals = [replace(system, scores=scores)], [empty(system.setup)]
+
+        def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
+            score_block(scratch, blocks, systems, totals)
+
+        each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
+        return totals[0]
 
     def result(self) -> Result:
         """Return the values over all rows so far, with intervals and counts as in `score`.

@@ -50,7 +50,7 @@ def validated_truth(
 def without_unpredicted(rows: Rows) -> Rows:
     """Drop scores of -inf, which mean that a label is not predicted, in place."""
     n = int(rows.indptr[-1])
-    if n == 0 or rows.values[:n].min() > -np.inf:
+    if n == 0 or rows.values[rows.values[:n].argmin()] > -np.inf:
         return rows
     kept = rows.values[:n] > -np.inf
     ends = np.concatenate([[0], np.cumsum(kept)])[rows.indptr]

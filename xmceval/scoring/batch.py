@@ -47,6 +47,22 @@ class Decided(NamedTuple):
     largest: int  # the largest label with a score, or -1
 
 
+class Whole(NamedTuple):
+    """Counts over whole rows, in the order of `Tally["whole"]`."""
+
+    explicit_zeros: int  # stored zeros of the truth, which are not labels
+    largest_label: int  # the largest label seen, if no input declares the number of labels, or -1
+    longest_row: int  # the largest number of predictions in a row
+    unpredicted: int  # scores of -inf, which are not predictions
+    binary_rows: int  # dense rows of 0 and 1, whose ones are decisions
+    removed: int  # predictions removed by a filter, their rows, and true labels that are filtered pairs
+    rows_changed: int
+    in_truth: int
+
+
+EMPTY_WHOLE = Whole(0, -1, 0, 0, 0, 0, 0, 0)
+
+
 @dataclass
 class Batch:
     """Rows of truth and of one system's scores, ready for the tasks."""
@@ -57,6 +73,7 @@ class Batch:
     scores: Rows
     ranking: Ranking
     weights: Float64  # float64 array [n_rows]; empty if all rows count 1
+    whole: Whole  # counts over whole rows of the block, but for the longest row
     kept: NDArray[np.intp] | None  # the indices of these rows in the block, if some have weight 0
     scratch: Scratch
     # int64 array [n_rows + 1], optional; the cumulative numbers of labels with a score, if `scores` has only

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import Fault, argument, counted
-from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
+from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
 from xmceval.rows.matrices.source import selecting
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.source import Lockstep, Source
 from xmceval.rows.threads import Progress, each_block
+from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
-from xmceval.scoring.batch import NONE_OMITTED, Batch, JointRows, rank
+from xmceval.scoring.batch import EMPTY_WHOLE, NONE_OMITTED, Batch, JointRows, Whole, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, OpenedSystem, Setup
 from xmceval.scoring.tasks.task import RowValues
-from xmceval.scoring.totals import (
-    BINARY_ROWS,
-    EXPLICIT_ZEROS,
-    IN_TRUTH,
-    LARGEST_LABEL,
-    REMOVED,
-    ROWS_CHANGED,
-    UNPREDICTED,
-    Totals,
-    empty,
-    empty_whole,
-    largest_label,
-)
+from xmceval.scoring.totals import Totals, empty, largest_label
 
 MOST_NUMBERS = 1 << 20  # numbers for rankings and values of a block: 8 MiB per thread
 MOST_SPARE = 1 << 20  # bytes
@@ -109,15 +99,19 @@ def evaluate(
 
 def select_scores(setup: Setup, scores: Source) -> Source:
     """Return dense scores as a source that selects the labels that count, if all metrics are at cutoffs."""
+    depth = depth_of(setup)
+    return scores if depth is None else selecting(scores, depth)
+
+
+def depth_of(setup: Setup) -> int | None:
+    """Return how many of the best labels per row count; None if the scores of all labels do."""
     program = setup.program
-    if program.needs_scores or setup.filter is not None:
-        return scores
-    return selecting(scores, program.deepest + 1)
+    return None if program.needs_scores or setup.filter is not None else program.deepest + 1
 
 
 def rows_at_once(setups: Sequence[Setup]) -> int:
-    """Return the number of rows with MOST_NUMBERS numbers in rankings and in the largest task."""
-    most = max([task.numbers_per_row(setup) for setup in setups for task in setup.program.row_tasks], default=0)
+    """Return the number of rows with MOST_NUMBERS numbers in rankings and values."""
+    most: int = max([sum([task.numbers_per_row(setup) for task in setup.program.row_tasks]) for setup in setups])
     return max(MOST_NUMBERS // (2 * (setups[0].program.deepest + 1) + most), 1)
 
 
@@ -135,123 +129,153 @@ def score_block(
 
     With `are_few`, there are too few rows in all to detect that low scores are best.
     """
-    values: list[Float64] = []  # numerators and denominators by system, [n_rows, n_measures, 2]
+    values: list[Float64] = []  # numerators and denominators by system, [n_rows, n_measures, 2], for `joint`
     shares: list[Float64] = []  # the same for bins, [n_rows, n_measures * n_bins, 2], if any
-    batch = None
-    for number, (batch, whole) in enumerate(make_batches(scratch, blocks, systems)):
+    block, *others = blocks
+    # The smallest width: a label outside it is an error for one system, and hence for all.
+    width = min([system.setup.width for system in systems], key=lambda width: width.n_labels)
+    truth = check_truth(scratch, block, systems[0].setup, width)
+    for number, (system, other) in enumerate(zip(systems, others, strict=True)):
+        batch = make_batch(scratch, truth, other, system)
         if first is not None:
-            copy_first_rows(number, batch, None if are_few else blocks[number + 1], first)
-        of_block, by_task = totals[number].begin(), []
-        for rows in _add_rows(batch, of_block, whole):
-            if joint:  # the next task overwrites the arrays
-                by_task += [(rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy())]
-        totals[number].absorb(of_block)
-        values.append(_join([of_values for of_values, _ in by_task], batch.n_rows))
-        shares.append(_join([of_shares for _, of_shares in by_task], batch.n_rows))
-        groups, block = batch.setup.groups, batch.block
-        for code, inside in () if groups is None else groups.split(block.first_row, block.n_rows, batch.kept):
-            group = totals[number].groups[code]
-            of_block = group.begin()
-            for _ in _add_rows(batch.where(inside, "group"), of_block, empty_whole()):
-                pass
-            group.absorb(of_block)
-    if batch is not None:
-        for rows_of_systems in joint:
-            rows_of_systems.add_batch(batch, values, shares)
+            copy_first_rows(number, batch, None if are_few else other, first)
+        computed = compute_batch(batch)
+        _absorb(totals[number], batch, computed)
+        if joint:  # the next system overwrites the arrays
+            of_rows = [rows for rows in computed if isinstance(rows, RowValues)]
+            values.append(_join([rows.values for rows in of_rows], batch.n_rows))
+            shares.append(_join([rows.shares for rows in of_rows], batch.n_rows))
+        if batch.setup.groups is not None:
+            for code, inside in batch.setup.groups.split(block.first_row, block.n_rows, batch.kept):
+                of_group = batch.where(inside, "group")
+                of_group.whole = EMPTY_WHOLE
+                _absorb(totals[number].groups[code], of_group, compute_batch(of_group))
+    for rows_of_systems in joint:
+        rows_of_systems.add_batch(batch, values, shares)
 
 
-def add_block(scratch: BlockScratch, blocks: Sequence[Block], system: OpenedSystem, totals: Totals) -> None:
-    """Add the rows of a block of truth and scores to totals that no other thread uses."""
-    for batch, whole in make_batches(scratch, blocks, [system]):
-        for _ in _add_rows(batch, totals, whole):
-            pass
+def compute_batch(batch: Batch) -> list[Any]:
+    """Return what each task adds for the rows of a batch, valid until the next batch of this thread."""
+    return [task.compute(batch) for task in batch.setup.program.tasks]
 
 
-def _add_rows(batch: Batch, totals: Totals, whole: Int64) -> Iterator[RowValues]:
-    """Add the rows of a batch to totals that no other thread uses, and yield their values, task by task.
+def add_batch(batch: Batch, computed: Sequence[Any], totals: Totals) -> None:
+    """Add the rows of a batch to totals that no other thread uses."""
+    totals.tally.add(batch)
+    for task, of_task, part in zip(batch.setup.program.tasks, computed, totals.parts, strict=True):
+        task.add(batch, of_task, part)
 
-    `whole` has the counts for `Tally.whole`.
-    """
-    program = batch.setup.program
-    totals.tally.add(batch, program.cutoffs, whole)
-    for task, part in zip(program.tasks, totals.parts, strict=True):
-        rows = task.add(batch, part)
-        if rows is not None:
-            yield rows
+
+def _absorb(totals: Totals, batch: Batch, computed: Sequence[Any]) -> None:
+    """Add the rows of a batch to totals that threads share."""
+    of_block = totals.begin()
+    add_batch(batch, computed, of_block)
+    totals.absorb(of_block)
 
 
 def _join(arrays: Sequence[Float64], n_rows: int) -> Float64:
-    """Join the fractions [n_rows, n_columns, 2] of several tasks; some may have no columns."""
-    filled = [array for array in arrays if array.shape[1]] or [np.empty((n_rows, 0, FRACTION))]
-    return filled[0] if len(filled) == 1 else np.concatenate(filled, axis=1)
+    """Return the fractions of several tasks, [n_rows, n_columns, 2]; some may have no columns."""
+    filled = [array[:, :, :FRACTION] for array in arrays if array.shape[1]]
+    return np.concatenate(filled, axis=1) if filled else np.empty((n_rows, 0, FRACTION))
 
 
-def make_batches(
-    scratch: BlockScratch, blocks: Sequence[Block], systems: Sequence[OpenedSystem]
-) -> Iterator[tuple[Batch, Int64]]:
-    """Yield the batch of each system, valid until the next one, with its counts for `Tally.whole`."""
-    block, *others = blocks
-    setup = systems[0].setup
-    # The smallest width: a label outside it is an error for one system, and hence for all.
-    width = min([system.setup.width for system in systems], key=lambda width: width.n_labels)
-    truth, explicit_zeros = validated_truth(block, scratch.truth, width, setup.largest_value, may_merge=True)
-    largest = -1 if width.is_known else largest_label(truth)
-    in_truth = 0
+class CheckedTruth(NamedTuple):
+    """A block of truth, parsed and checked, and what was counted in it."""
+
+    block: Block
+    rows: Rows
+    weights: Float64  # float64 [n_rows]; empty if all rows count 1
+    kept: NDArray[np.bool_] | None  # bool [n_rows]; which rows have a weight above 0, if some have not
+    explicit_zeros: int
+    in_truth: int  # filtered pairs that are true
+    largest_label: int  # if no input declares the number of labels; else -1
+
+
+def check_truth(scratch: BlockScratch, block: Block, setup: Setup, width: Width) -> CheckedTruth:
+    """Parse and check a block of truth, whose labels are within a width; valid until the next block of this thread."""
+    rows, explicit_zeros = validated_truth(block, scratch.truth, width, setup.largest_value, may_merge=True)
+    largest = -1 if width.is_known else largest_label(rows)
+    weights, kept, in_truth = NO_WEIGHTS, None, 0
     if setup.filter is not None:
-        in_truth = setup.filter.apply(block.first_row, truth, remove=setup.options.filter_truth)[0]
-    weights = NO_WEIGHTS if setup.weights is None else setup.weights_of(block.first_row, block.n_rows)
-    are_kept = weights > 0 if weights.size and not weights.all() else None
-    for system, other in zip(systems, others, strict=True):
-        batch, whole = _make_batch(scratch.scores, system, block, other, truth, weights)
-        whole[EXPLICIT_ZEROS], whole[IN_TRUTH] = explicit_zeros, in_truth
-        whole[LARGEST_LABEL] = max(whole[LARGEST_LABEL], largest)
-        yield batch if are_kept is None else batch.where(are_kept, "kept"), whole
+        in_truth = setup.filter.apply(block.first_row, rows, remove=setup.options.filter_truth)[0]
+    if setup.weights is not None:
+        weights = setup.weights_of(block.first_row, block.n_rows)
+        if not weights.all():
+            kept = weights > 0
+    return CheckedTruth(block, rows, weights, kept, explicit_zeros, in_truth, largest)
 
 
-def _make_batch(
-    scratch: Scratch, system: OpenedSystem, block: Block, other: Block, truth: Rows, weights: Float64
-) -> tuple[Batch, Int64]:
-    """Return the batch of a system, with scores parsed, checked and filtered, or only those that count."""
-    setup, whole, ends, omitted, threshold = system.setup, empty_whole(), None, NONE_OMITTED, -np.inf
-    program, options = setup.program, setup.options
-    selected = other.select(truth, scratch)
+def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system: OpenedSystem) -> Batch:
+    """Parse, check and filter a block of scores, or select those that count; valid until the next batch."""
+    setup, rows = system.setup, truth.rows
+    ends, omitted, threshold, n_binary, n_removed, n_changed = None, NONE_OMITTED, -np.inf, 0, 0, 0
+    largest, n_columns = truth.largest_label, block.stored.n_columns
+    if setup.options.threshold is not None:
+        threshold = rounded(setup.options.threshold, system.scores.dtype)
+    selected = block.select(rows, scratch.scores)
     if selected is not None:
         scores, ends, omitted = selected
-        whole[UNPREDICTED] = other.n_rows * (other.stored.n_columns or 0) - int(ends[-1])
+        n_unpredicted = block.n_rows * (n_columns or 0) - int(ends[-1])
     else:
-        scores = validated_scores(other, scratch, setup.width, may_merge=True)
-        n_columns = other.stored.n_columns
-        lengths = np.diff(scores.indptr) if n_columns is None else n_columns
+        scores = validated_scores(block, scratch.scores, setup.width, may_merge=True)
+        if setup.zero_unscored and setup.program.ranks_unscored:
+            _refuse_unpredicted(block, scores)
+        n_stored = int(scores.indptr[-1]) if n_columns is None else block.n_rows * n_columns
         scores = without_unpredicted(scores)
-        lost = lengths - np.diff(scores.indptr)
-        whole[UNPREDICTED] = lost.sum()
-        if whole[UNPREDICTED] and setup.zero_unscored and program.ranks_unscored:
-            row, option = int(np.argmax(lost > 0)), argument("unscored", "zero")
-            raise Fault(
-                other.first_row + row,
-                f"{other.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} "
-                "gives such labels the score 0",
-                f"hint: pass {argument('unscored', 'bottom')}, or finite scores",
-            )
-        if n_columns is not None and program.decides and options.threshold is None:
-            _check_binary(other, scores)
-            whole[BINARY_ROWS], threshold = other.n_rows, 1.0
-        if setup.longest_row is not None and np.diff(scores.indptr).max(initial=0) > setup.longest_row:
-            row = int(np.argmax(np.diff(scores.indptr) > setup.longest_row))
-            n_predicted = int(scores.indptr[row + 1] - scores.indptr[row])
-            raise Fault(
-                other.first_row + row,
-                f"{other.place(row)}: {setup.declaration}, and this row has {counted(n_predicted, 'prediction')}: "
-                "the header's second number is neither the number of labels nor of predictions per row",
-            )
+        n_unpredicted = n_stored - int(scores.indptr[-1])
+        if n_columns is not None and setup.program.decides and setup.options.threshold is None:
+            _check_binary(block, scores)
+            n_binary, threshold = block.n_rows, 1.0
+        if setup.longest_row is not None:
+            _check_lengths(block, scores, setup.longest_row, setup.declaration)
         if not setup.width.is_known:
-            whole[LARGEST_LABEL] = largest_label(scores)
+            largest = max(largest, largest_label(scores))
         if setup.filter is not None:
-            whole[REMOVED], whole[ROWS_CHANGED] = setup.filter.apply(block.first_row, scores)
-    if options.threshold is not None:
-        threshold = rounded(options.threshold, system.scores.dtype)
-    ranking = rank(scores, program.deepest + 1, scratch)
-    return Batch(setup, block, truth, scores, ranking, weights, None, scratch, ends, omitted, threshold), whole
+            n_removed, n_changed = setup.filter.apply(block.first_row, scores)
+    batch = Batch(
+        setup,
+        truth.block,
+        rows,
+        scores,
+        rank(scores, setup.program.deepest + 1, scratch.scores),
+        truth.weights,
+        Whole(truth.explicit_zeros, largest, 0, n_unpredicted, n_binary, n_removed, n_changed, truth.in_truth),
+        None,
+        scratch.scores,
+        ends,
+        omitted,
+        threshold,
+    )
+    return batch if truth.kept is None else batch.where(truth.kept, "kept")
+
+
+def _refuse_unpredicted(block: Block, scores: Rows) -> None:
+    """Refuse scores of -inf where labels without a score have score 0; dense rows lack them already."""
+    if block.stored.n_columns is None:
+        entries = np.flatnonzero(scores.values[: scores.indptr[-1]] == -np.inf)
+        rows = np.searchsorted(scores.indptr, entries, side="right") - 1
+    else:
+        rows = np.flatnonzero(np.diff(scores.indptr) < block.stored.n_columns)
+    if rows.size:
+        row, option = int(rows[0]), argument("unscored", "zero")
+        raise Fault(
+            block.first_row + row,
+            f"{block.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} "
+            "gives such labels the score 0",
+            f"hint: pass {argument('unscored', 'bottom')}, or finite scores",
+        )
+
+
+def _check_lengths(block: Block, scores: Rows, longest: int, declaration: str) -> None:
+    """Refuse rows with more predictions than a header declares."""
+    lengths = np.diff(scores.indptr)
+    if lengths.max(initial=0) > longest:
+        row = int(np.argmax(lengths > longest))
+        raise Fault(
+            block.first_row + row,
+            f"{block.place(row)}: {declaration}, and this row has {counted(int(lengths[row]), 'prediction')}: "
+            "the header's second number is neither the number of labels nor of predictions per row",
+        )
 
 
 def _check_binary(block: Block, scores: Rows) -> None:

@@ -23,9 +23,9 @@ from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROUNDED, ROWS
 from xmceval.rows.block import Float64, Int64, Rows, SortedRows, read_only
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.storage import count_rounded
+from xmceval.scoring.batch import EMPTY_WHOLE, Batch, Whole
 
 if TYPE_CHECKING:
-    from xmceval.scoring.batch import Batch
     from xmceval.scoring.setup.setup import Setup
 
 P = TypeVar("P", bound="Part")
@@ -50,9 +50,10 @@ class Field(NamedTuple):
 
 
 class Part(dict[str, Any]):
-    """Named arrays for a set of rows; threads may concurrently `absorb` parts from `begin` or `spare`."""
+    """Named arrays for a set of rows; threads may concurrently `absorb` parts from `begin`."""
 
     fields: ClassVar[Mapping[str, Field]] = {}
+    changed: ClassVar[tuple[str, ...]] = ()  # arrays to which rows are added in place; others are replaced
 
     def __init__(self, **arrays: Any) -> None:
         super().__init__(arrays)
@@ -65,20 +66,23 @@ class Part(dict[str, Any]):
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
+    def __copy__(self: P) -> P:
+        part = self.__class__.__new__(self.__class__)
+        part.update(self)
+        part.__dict__.update(self.__dict__)
+        part._lock = threading.Lock()
+        return part
+
     def begin(self) -> Any:
         """Return an empty part for the rows of one block, which this part absorbs later."""
         raise NotImplementedError
 
-    def spare(self) -> Any:
-        """Return a copy to which rows are added; `adopt` then replaces this part by it."""
-        part = copy(self)
-        part.update({name: array.copy() for name, array in self.items()})
+    def spare(self: P) -> P:
+        """Return a copy to which rows can be added."""
+        part = self.__copy__()
+        for name in self.changed:
+            part[name] = self[name].copy()
         return part
-
-    def adopt(self: P, spare: Any) -> P:
-        """Return the part including the rows added to its spare copy."""
-        both: P = spare
-        return both
 
     def absorb(self, other: Any) -> None:
         """Add the rows of another part to this one."""
@@ -127,27 +131,9 @@ def take(
     return array
 
 
-class Whole(NamedTuple):
-    """Counts over whole rows, in the order of `Tally["whole"]`."""
-
-    explicit_zeros: int  # stored zeros of the truth, which are not labels
-    largest_label: int  # the largest label seen, if no input declares the number of labels, or -1
-    longest_row: int  # the largest number of predictions in a row
-    unpredicted: int  # scores of -inf, which are not predictions
-    binary_rows: int  # dense rows of 0 and 1, whose ones are decisions
-    removed: int  # predictions removed by a filter, their rows, and true labels that are filtered pairs
-    rows_changed: int
-    in_truth: int
-
-
-EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, UNPREDICTED, BINARY_ROWS, REMOVED, ROWS_CHANGED, IN_TRUTH = range(8)
+LARGEST_LABEL, LONGEST_ROW = 1, 2  # places in `Whole`, which follow each other
 ONES = np.ones(2)  # the range of the grades of binary truth
 EMPTY_RANGE = np.array([np.inf, -np.inf])
-
-
-def empty_whole() -> Int64:
-    """Return empty counts."""
-    return np.array([0, -1, 0, 0, 0, 0, 0, 0], dtype=np.int64)
 
 
 def _add_whole(left: Int64, right: Int64) -> Int64:
@@ -165,6 +151,8 @@ def _check_whole(name: str, whole: Int64) -> None:
 
 def _widen(left: Float64, right: Float64) -> Float64:
     """Return the range of both; `left` itself if it includes the other."""
+    if left is EMPTY_RANGE or left is right:
+        return right
     if left[0] <= right[0] and right[1] <= left[1]:
         return left
     return np.array([min(left[0], right[0]), max(left[1], right[1])])
@@ -210,28 +198,32 @@ class Tally(Part):
         }
     )
 
+    changed = ("counts", "whole")
+
     def __init__(self, n_cutoffs: int) -> None:
         counts = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
-        super().__init__(counts=counts, whole=empty_whole(), grades=EMPTY_RANGE, scores=EMPTY_RANGE)
+        super().__init__(counts=counts, whole=np.array(EMPTY_WHOLE), grades=EMPTY_RANGE, scores=EMPTY_RANGE)
 
     def begin(self) -> Tally:
         """Return counts of no rows."""
         return Tally((self["counts"].size - FIRST_CUTOFF) // 2)
 
-    def add(self, batch: Batch, cutoffs: Int64, whole: Int64) -> None:
-        """Count the rows of a batch, with ties at `cutoffs`; `whole` has all counts but the longest row."""
-        truth, ends, counts = batch.truth, batch.score_ends, self["counts"]
-        whole[LONGEST_ROW] = count_rows(
-            truth.indptr, ends, batch.ranking.arrays, read_only(cutoffs), batch.setup.drop_empty, counts
-        )
+    def add(self, batch: Batch) -> None:
+        """Count the rows of a batch, with ties at the cutoffs."""
+        truth, counts, setup = batch.truth, self["counts"], batch.setup
+        cutoffs, ranked = read_only(setup.program.cutoffs), batch.ranking.arrays
+        longest = count_rows(truth.indptr, batch.score_ends, ranked, cutoffs, setup.drop_empty, counts)
         if not cutoffs.size:  # then no ranked scores are looked at
             counts[ROUNDED] += count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
-        self["whole"] = _add_whole(self["whole"], whole)
+        whole = self["whole"]
+        if batch.whole != EMPTY_WHOLE:
+            whole[:] = _add_whole(whole, np.array(batch.whole))
+        whole[LONGEST_ROW] = max(whole[LONGEST_ROW], longest)
         grades = ONES
         if not (isinstance(truth, SortedRows) and truth.has_only_ones and truth.largest_label >= 0):
             grades = _range_of(truth)
         self["grades"] = _widen(self["grades"], grades)
-        if batch.setup.options.threshold is not None:
+        if setup.options.threshold is not None:
             self["scores"] = _widen(self["scores"], _range_of(batch.scores))
 
     @property
@@ -256,7 +248,9 @@ def no_sums(n: int) -> Int64:
 
 def no_extremes(n: int) -> Float64:
     """Return the empty extremes of `n` outputs, [n, 2, KEPT, 2]."""
-    return np.full((n, 2, KEPT, 2), -np.inf)
+    extremes = np.empty((n, 2, KEPT, 2))
+    extremes.fill(-np.inf)
+    return extremes
 
 
 def merge_extremes(left: Float64, right: Float64) -> Float64:
@@ -335,6 +329,8 @@ class Sums(Part):
         }
     )
 
+    changed = ("sums", "shares", "extremes")
+
     def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
         super().__init__(
             sums=no_sums(n_outputs),
@@ -384,13 +380,8 @@ class Totals:
             part.absorb(its_part)
 
     def spare(self) -> Totals:
-        """Return a copy to which rows are added; these totals are unchanged until `adopt`."""
+        """Return a copy to which rows can be added; it shares the counters by label, which are too large to copy."""
         return Totals(self.tally.spare(), tuple([part.spare() for part in self.parts]))
-
-    def adopt(self, spare: Totals) -> Totals:
-        """Return the totals including the rows added to their spare copy."""
-        parts = [part.adopt(its_part) for part, its_part in zip(self.parts, spare.parts, strict=True)]
-        return Totals(spare.tally, tuple(parts))
 
     def merge(self, other: Totals) -> Totals:
         """Return the totals over the rows of both, for the same program; associative and commutative."""

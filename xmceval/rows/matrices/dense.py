@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.kernels.rows import dense as kernels
 from xmceval.rows.block import Int64, Rows, Scratch, Selected, read_only
 from xmceval.rows.matrices.storage import BFloat16Matrix, Matrix, comparable, notice_order, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
@@ -17,6 +18,8 @@ TRUTH_ENTRIES = 1 << 22  # per block of truth: if all cells are true, labels and
 LOWEST_ENTRIES = 1 << 18  # at a time, when searching the lowest scores of rows
 SPARE = 64  # room for candidates beyond twice the depth
 LANES = 32  # maxima of scores, of which the first bound of a row is found, come in multiples of this
+
+READ_DIRECTLY = frozenset(map(np.dtype, ("f2", "f4", "f8")))  # by kernels
 
 FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 
@@ -51,7 +54,7 @@ class Dense(Matrix):
             return TRUTH_ENTRIES if isinstance(memory, np.ndarray) and not self.are_scores else usual
         if not isinstance(memory, np.ndarray):
             return DEVICE_ENTRIES
-        is_known = memory is not values or memory.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")}
+        is_known = memory is not values or memory.dtype in READ_DIRECTLY
         return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
 
 
@@ -63,8 +66,6 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     """
     if isinstance(values, DeviceMatrix):
         return values.select(rows, depth, first_nan)
-    from xmceval.kernels.rows import dense as kernels
-
     part, infinity = _readable(values, rows)
     flat, step = _flatten(part)
     n_rows, n_labels = part.shape

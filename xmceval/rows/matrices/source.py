@@ -230,16 +230,19 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
 
 
 def open_pair(
-    y_true: Any, y_score: Any, n_labels: int | None = None, *, has_grades: bool = False
+    y_true: Any, y_score: Any, n_labels: int | None = None, *, has_grades: bool = False, depth: int | None = None
 ) -> tuple[Source, Source] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` is known from the caller or earlier batches.
+    `n_labels` is known from the caller or earlier batches, and `depth` is that of a selection, as in `selecting`.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None
     truth = as_truth(y_true, has_grades=has_grades)
-    return truth, as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels)
+    scores = as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels)
+    if isinstance(scores.stored, Dense):
+        scores.depth = depth  # set, not replaced, as it was made here
+    return truth, scores
 
 
 def check_narrow(scores: Source, what: str = "") -> None:

@@ -70,7 +70,7 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
 def check_indptr(indptr: AnyArray, n_stored: int, n_rows: int, name: str, *, noun: str = "row") -> None:
     """Refuse an indptr that does not partition the stored entries into rows, or columns for CSC."""
     ends = indptr.size == n_rows + 1 and indptr[0] == 0 and indptr[-1] <= n_stored
-    if not ends or (indptr[1:] < indptr[:-1]).any():
+    if not ends or np.count_nonzero(indptr[1:] < indptr[:-1]):
         raise indptr_error(name, n_rows, n_stored, noun)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -98,7 +97,7 @@ class BFloat16Matrix:
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-class Matrix(ABC):
+class Matrix:
     """Rows of a matrix, in any format, that can be copied as CSR."""
 
     values: Any
@@ -122,9 +121,9 @@ class Matrix(ABC):
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
         return start + n_entries // max(int(self.shape[1]), 1)
 
-    @abstractmethod
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
+        raise NotImplementedError
 
     def arrays(self) -> dict[str, Any]:
         """Return its arrays by their names."""
@@ -168,7 +167,9 @@ class Csr(Matrix):
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         rows = scratch.rows(stop - start, last - first)
         values = self.values[first:last]
-        np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
+        rows.indptr[:] = self.indptr[start : stop + 1]
+        if first:
+            np.subtract(rows.indptr, first, out=rows.indptr)  # after the conversion, as some have no sign
         rows.indices[:] = self.indices[first:last]
         rows.values[:] = comparable(values) if self.are_scores else values
         return notice_order(rows)

@@ -70,7 +70,9 @@ def as_values(values: Any, name: str) -> Any:
     Slices of its rows are numpy arrays; from another device, slicing copies.
     """
     taken: Any
-    if is_tensor(values) and not is_in_memory(values) and values.dim() == 2:
+    if isinstance(values, np.ndarray):
+        taken = _with_known_dtype(as_plain(values, name))
+    elif is_tensor(values) and not is_in_memory(values) and values.dim() == 2:
         tensor = _plain(values, name)
         taken = DeviceMatrix(tensor, name, _read(tensor[:0], name).dtype)
     elif _is_remote(values) and len(values.shape) == 2:

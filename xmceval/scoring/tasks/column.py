@@ -110,9 +110,13 @@ class LabelAreas(Task):
 
     def empty(self, setup: Setup) -> StoredCells:
         """Return no cells."""
-        return StoredCells(0 if setup.weights is None else WEIGHT_BITS)
+        return StoredCells(self._bits(setup))
 
-    def add(self, batch: Batch, part: StoredCells) -> None:
+    @staticmethod
+    def _bits(setup: Setup) -> int:
+        return 0 if setup.weights is None else WEIGHT_BITS
+
+    def compute(self, batch: Batch) -> StoredCells:
         """Copy the cells of a batch."""
         from xmceval.kernels.metrics.labelwise import match_cells  # loading kernels slows every start
 
@@ -124,7 +128,8 @@ class LabelAreas(Task):
         is_scored = np.zeros(n_true, dtype=np.bool_)
         match_cells(*truth[:2], *scores[:2], is_true, is_scored)
         is_counted = batch.is_counted(truth)
-        units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
+        bits = self._bits(batch.setup)
+        units = np.rint(np.ldexp(batch.weights, bits)).astype(np.int64)
 
         def copy_cells(labels: Int64, scores: Float64, is_true: Bools, rows: NDArray[np.intp]) -> ScoredCells:
             """Copy cells from the arrays of a thread, with labels in the fewest bytes."""
@@ -141,8 +146,12 @@ class LabelAreas(Task):
         rows = np.concatenate([rows, filtered_rows])
         labels = np.concatenate([truth.indices[:n_true][~is_scored], filtered_labels])
         unscored = copy_cells(labels, np.full(rows.size, np.nan), np.arange(rows.size) < n_missing, rows)
-        n_counted = int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted))
-        part.absorb(StoredCells(part.bits, (scored, unscored), n_counted))
+        n_counted = int(units[is_counted].sum() if bits else np.count_nonzero(is_counted))
+        return StoredCells(bits, (scored, unscored), n_counted)
+
+    def add(self, batch: Batch, computed: StoredCells, part: StoredCells) -> None:  # noqa: ARG002 - cells are copies
+        """Add the cells of a batch."""
+        part.absorb(computed)
 
     def unscored(self, part: StoredCells) -> Unscored:
         """Count the true labels without a score, and all true labels."""

@@ -56,7 +56,7 @@ class Decisions(RowTask):
         truth, n_dropped = batch.relevant(self.rel)
         hits, decisions = batch.decided(self.rel).counts.T
         cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.n_labels(self.rel))
-        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values = batch.values(f"values of decisions {self.rel}", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):
             fold = measure.metric.fold
@@ -71,7 +71,7 @@ class Decisions(RowTask):
             values[:, o, 0], values[:, o, 1] = fraction
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         n_decided = np.full(2, decisions.sum(), dtype=np.int64)
-        return RowValues(values, NO_SHARES, np.full(len(self.measures), n_dropped), n_decided)
+        return RowValues(values, NO_SHARES, n_dropped, n_decided)
 
     def n_decided(self, part: Sums) -> int:
         """Return the number of decisions."""

@@ -151,16 +151,8 @@ class LabelCounters(Part):
         """Return the counters themselves: they are too large to copy per block, so threads take turns."""
         return self
 
-    def spare(self) -> Any:
-        """Return an object that records the rows of a batch for `adopt`; counters are too large to copy."""
-        return NotedRows()
-
-    def adopt(self, spare: Any) -> LabelCounters:
-        """Add the recorded rows; after an error none have been added."""
-        for rows in spare.added:
-            self.add(rows)
-        for counters in spare.absorbed:
-            self.absorb(counters)
+    def spare(self) -> LabelCounters:
+        """Return the counters themselves, which are too large to copy per batch: what is added must be valid."""
         return self
 
     def absorb(self, other: LabelCounters) -> None:
@@ -299,19 +291,3 @@ def check_weight(rows: int, bits: int) -> None:
             f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
             "label-wise metrics count them exactly up to there"
         )
-
-
-class NotedRows:
-    """Rows of a batch that counters add once the batch has been validated; arrays are valid until then."""
-
-    def __init__(self) -> None:
-        self.added: list[LabelRows] = []
-        self.absorbed: list[LabelCounters] = []
-
-    def add(self, rows: LabelRows) -> None:
-        """Record rows."""
-        self.added.append(rows)
-
-    def absorb(self, other: LabelCounters) -> None:
-        """Record the counts of several blocks."""
-        self.absorbed.append(other)

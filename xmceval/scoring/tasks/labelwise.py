@@ -16,9 +16,9 @@ from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, Decided, Pairs
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.decisions import Decisions
@@ -327,13 +327,19 @@ class Labelwise(Task):
             filtered=setup.filter is not None,
         )
 
-    def add(self, batch: Batch, part: LabelCounters) -> None:
-        """Count the labels of a batch."""
-        setup = batch.setup
+    def compute(self, batch: Batch) -> tuple[Rows, Decided | None, Pairs]:
+        """Return the truth, the decisions if these are counted, and the labels that rows leave out."""
+        decided = None if self.cutoffs.size else batch.decided(self.rel)
         truth, _ = batch.relevant(self.rel)
         _, left_out = batch.filtered(self.rel)
+        return truth, decided, left_out
+
+    def add(self, batch: Batch, computed: tuple[Rows, Decided | None, Pairs], part: LabelCounters) -> None:
+        """Count the labels of a batch."""
+        truth, decided, left_out = computed
+        setup = batch.setup
         rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
-        if self.cutoffs.size:
+        if decided is None:
             ranking = batch.ranking
             rows = rows._replace(
                 ranked=ranking.labels,
@@ -342,7 +348,7 @@ class Labelwise(Task):
                 propensities=setup.propensities,
             )
         else:
-            rows = rows._replace(decided=batch.decided(self.rel))
+            rows = rows._replace(decided=decided)
         part.add(rows)
 
     def n_decided(self, part: LabelCounters) -> int | None:

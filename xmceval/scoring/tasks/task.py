@@ -62,11 +62,12 @@ class Task(ABC):
         """Return an empty part of the totals for this task."""
 
     @abstractmethod
-    def add(self, batch: Batch, part: Any) -> RowValues | None:
-        """Add the rows of a batch to a part that no other thread uses, or that has a lock.
+    def compute(self, batch: Batch) -> Any:
+        """Return what `add` adds for the rows of a batch, valid until the next batch of this thread."""
 
-        Return the per-row values, valid until the next call in this thread, or None.
-        """
+    @abstractmethod
+    def add(self, batch: Batch, computed: Any, part: Any) -> None:
+        """Add the rows of a batch to a part that no other thread uses, or that has a lock."""
 
     @abstractmethod
     def finish(self, part: Any, setup: Setup, n_rows: int) -> Estimates:
@@ -104,7 +105,7 @@ class RowValues(NamedTuple):
     values: Float64
     # float64 array [n_rows, n_measures * n_bins, SLOTS]; the shares of label bins in them, or without rows
     shares: Float64
-    left_out: Int64  # int64 array [n_measures]; rows without a value
+    left_out: Int64 | int  # int64 array [n_measures]; rows without a value; one number if they are equal
     # int64 array [2], optional; true labels without a score, and all true labels, where whole rows are looked at; or
     # twice the labels that are decided on
     true: Int64 | None = None
@@ -133,9 +134,9 @@ class RowTask(Task):
         n_shares = len(self.measures) * setup.n_bins if self.has_ceiling else 0
         return Sums(len(self.measures), n_shares)
 
-    def add(self, batch: Batch, part: Sums) -> RowValues:
-        """Add the values of the rows of a batch, and return them."""
-        rows = self.compute(batch)
+    def add(self, batch: Batch, computed: RowValues, part: Sums) -> None:
+        """Add the values of the rows of a batch."""
+        rows = computed
         n = len(self.measures)
         ties = batch.setup.options.ties
         if ties in {"best", "worst"}:  # replace values by those for this order of tied labels
@@ -149,10 +150,9 @@ class RowTask(Task):
             wrong = add_values(rows.shares, weights, part["shares"], extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        part["left_out"] += rows.left_out
+        part["left_out"] = part["left_out"] + rows.left_out
         if rows.true is not None:
-            part["true"] += rows.true
-        return rows
+            part["true"] = part["true"] + rows.true
 
     def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:
         """Divide."""

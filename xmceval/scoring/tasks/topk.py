@@ -219,8 +219,8 @@ class TopK(RowTask):
         truth, n_dropped = batch.relevant(self.rel)
         n_outputs = len(self.measures)
         n_bins = setup.n_bins
-        values = batch.values("outputs", batch.n_rows, n_outputs)
-        shares = batch.values("shares", batch.n_rows, n_outputs * n_bins) if n_bins else NO_SHARES
+        values = batch.values(f"values at cutoffs {self.rel}", batch.n_rows, n_outputs)
+        shares = batch.values(f"shares {self.rel}", batch.n_rows, n_outputs * n_bins) if n_bins else NO_SHARES
         are_tied = batch.ranking.n_tied > 0
         is_expected = setup.options.ties == "expected"
         if are_tied:  # write the bounds of the numerators of rows over the orders of tied labels
@@ -253,7 +253,7 @@ class TopK(RowTask):
             values[:, micro.output, 1] = total * batch.is_counted(truth)
             first = micro.output * n_bins
             shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
-        return RowValues(values, shares, np.full(n_outputs, n_dropped, dtype=np.int64))
+        return RowValues(values, shares, n_dropped)
 
     def _compute_rows(
         self, batch: Batch, truth: Rows, ranking: Ranking, values: Float64, shares: Float64, *, are_tied: bool

@@ -128,7 +128,7 @@ class WholeRow(RowTask):
         """Compute the values of rows."""
         setup = batch.setup
         truth, n_dropped = batch.relevant(self.rel)
-        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values = batch.values(f"values of whole rows {self.rel}", batch.n_rows, len(self.measures))
         values.fill(0.0)
         left_out = np.full(len(self.measures), n_dropped)
         status = np.zeros(3, dtype=np.int64)

@@ -184,6 +184,11 @@ class Opened:
             return all(part.names_labels for part in self.parts)
         return are_both_named(self.labels)
 
+    @property
+    def may_name_rows(self) -> bool:
+        """Whether it has names of rows, or columns that may be such names."""
+        return bool(self.columns) or (self.rows is not None and self.rows.names is not None)
+
     @cached_property
     def names_rows(self) -> bool:
         """Whether names say which row is which: a column with a known name, or an index."""

@@ -387,7 +387,7 @@ class Evaluator:
         totals = self._totals
         truth, scores = self._in_batch(truth, scores)
         width = agreed_width(agreed_width(setup.width, truth), scores, "column")
-        replace(setup, width=width).require_labels("batch")
+        setup.require_labels(width, "batch")
         if width is setup.width:
             return setup, totals
         if totals.tally.whole.largest_label >= width.n_labels:

@@ -35,6 +35,8 @@ class KnownLabels:
 
     def named_by(self, axis: Axis | None) -> KnownLabels:
         """Return what is known after predictions or training labels with this axis."""
+        if axis is None or axis.names is None:
+            return self
         return replace(self, axis=first_named(self.axis, axis))
 
     def after(self, truth: Opened) -> KnownLabels:
@@ -94,6 +96,8 @@ def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> 
 
 def _in_order_of_rows(opened: Opened, truth: Opened | None) -> Opened:
     """Return an input with its rows in the order of the truth's, if both name them."""
+    if not opened.may_name_rows and (truth is None or not truth.may_name_rows):
+        return opened
     rows = opened.rows or Axis(opened.name, "row")
     if truth is None:
         return replace(opened, rows=rows, rows_by=say_how(None, rows, "position"))

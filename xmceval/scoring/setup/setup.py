@@ -112,12 +112,14 @@ class Setup:
         """Whether rows without true labels are dropped instead of counting 0."""
         return self.options.empty_rows == "drop"
 
-    def require_labels(self, what: str) -> None:
+    def require_labels(self, width: Width, what: str) -> None:
         """Refuse measures, and bins, that need the number of labels if no `what` declares it."""
+        if width.is_known:
+            return
         needing: list[object] = [*self.program.needing_labels]
         if self.options.by_frequency is not None:
             needing.append(argument("by_frequency"))
-        if self.width.is_known or not needing:
+        if not needing:
             return
         labels = plural(self.nouns.label)
         hint = f"pass {argument('n_labels')}"

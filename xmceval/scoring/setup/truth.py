@@ -159,7 +159,7 @@ class OpenedTruth:
         setup = self.setup
         judgments = self.input.judgments
         width = agreed_width(setup.width, scores, "column")
-        replace(setup, width=width).require_labels("input")
+        setup.require_labels(width, "input")
         if setup.options.threshold is not None:
             check_narrow(scores, "with a threshold")
         across = [measure for measure in setup.program.measures if measure.metric.family == "column"]

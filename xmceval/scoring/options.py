@@ -270,10 +270,18 @@ class Options:
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
             )
 
+    @cached_property
+    def _passed(self) -> list[tuple[str, Spec, Any]]:
+        """The options that are not the default: their names, how they are shown, and their values."""
+        return self._list_passed()
+
     def _list_passed(self) -> list[tuple[str, Spec, Any]]:
-        """Return the options that are not the default: their names, how they are shown, and their values."""
-        values = ((name, spec, getattr(self, name)) for name, spec in specs().items())
-        return [(name, spec, value) for name, spec, value in values if value is not getattr(Options, name)]
+        passed = list[tuple[str, Spec, Any]]()
+        for name, spec in specs().items():
+            value = getattr(self, name)
+            if value is not getattr(Options, name):
+                passed.append((name, spec, value))
+        return passed
 
     def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
         """Refuse groups of rows, and rules for missing queries, where all of them are unknown."""
@@ -329,7 +337,7 @@ class Options:
     @property
     def files(self) -> tuple[Any, ...]:
         """The values that may be paths, where any are passed."""
-        return tuple([value for _, spec, value in self._list_passed() if spec.is_file])
+        return tuple([value for _, spec, value in self._passed if spec.is_file])
 
     def changed(self) -> dict[str, Any]:
         """Return the options that differ from the default and may change a value, by name, as reports record them.
@@ -337,7 +345,7 @@ class Options:
         Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
         """
         changed: dict[str, Any] = {}
-        for name, spec, value in self._list_passed():
+        for name, spec, value in self._passed:
             default = getattr(Options, name)
             is_default = default is not None and value == default
             if is_default or name in UNRECORDED:

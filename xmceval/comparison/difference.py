@@ -254,7 +254,7 @@ class Compared:
                 systems[of_system.name] = of_system.average(result)
         return systems
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[str, str]]:
         """System and baseline of each pair."""
         return list(dict.fromkeys(difference.pair for difference in self.differences))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from xmceval.errors import UsageError, agreeing, argument, listed
-from xmceval.scoring.options import option, specs
+from xmceval.scoring.options import chosen, option, specs
 
 # How a value compares with the baseline's: better or worse, no difference found, or not tested.
 MARKS = BETTER, WORSE, NONE, UNTESTED = ("better", "worse", "none", "untested")
@@ -48,7 +48,7 @@ class Testing:
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
         """Take the testing options from a function's arguments; refuse resampling options for other tests."""
-        testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+        testing = cls(**chosen(cls, arguments))
         defaults = cls.__dataclass_fields__
         unused = [name for name in ("resamples", "seed") if getattr(testing, name) != defaults[name].default]
         if unused and not testing.holds_rows:

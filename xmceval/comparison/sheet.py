@@ -47,21 +47,20 @@ def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sh
             lines.append(SystemLine(mean.name, mean.by_bin, shown=shown))
         if layout.pairs:
             lines.append(SystemLine(result.name, result.by_bin, is_ranked=False))
-    signs = mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines, layout)
+    if comparison.testing.against:
+        signs = mark_against(comparison, layout)
+    else:
+        signs = _mark_beaten(comparison, lines, layout)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
-    listings = (*list_runs(comparison.runs, layout), *list_differences(comparison, layout)) if layout.pairs else ()
-    return replace(
-        transpose(sheet) if layout.transpose else sheet,
-        above=(comparison.source,) if comparison.source else sheet.above,
-        listings=listings,
-        verdicts=tuple(write_verdicts(comparison, layout)),
-        below=(
-            *describe_tests(comparison.testing, [comparison]),
-            *list_untested(comparison),
-            *sheet.below,
-            *(() if layout.is_quiet else comparison.facts),
-        ),
-    )
+    below = [*describe_tests(comparison.testing, [comparison]), *list_untested(comparison), *sheet.below]
+    if not layout.is_quiet:
+        below.extend(comparison.facts)
+    sheet = replace(sheet, below=tuple(below), verdicts=tuple(write_verdicts(comparison, layout)))
+    if comparison.source:
+        sheet = replace(sheet, above=(comparison.source,))
+    if layout.pairs:
+        sheet = replace(sheet, listings=(*list_runs(comparison.runs, layout), *list_differences(comparison, layout)))
+    return transpose(sheet) if layout.transpose else sheet
 
 
 def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:

@@ -78,11 +78,11 @@ def _describe_scores(counts: Counts, figures: Sequence[Value], nouns: Nouns, *, 
             "integers)"
         )
     moves = []
-    for figure in figures if has_label_ties else ():
-        low = figure.estimate.tie_low
-        high = figure.estimate.tie_high
-        if low is not None and high is not None and SHARES * (high - low) > abs(figure.estimate.value):
-            moves.append((figure.measure.metric.unit == "share", high - low, figure))
+    if has_label_ties:
+        for figure in figures:
+            low, high = figure.estimate.tie_low, figure.estimate.tie_high
+            if low is not None and high is not None and SHARES * (high - low) > abs(figure.estimate.value):
+                moves.append((figure.measure.metric.unit == "share", high - low, figure))
     if moves:  # the order of equal scores decides values: name the one that it could move furthest
         *_, figure = max(moves, key=lambda move: move[:2])
         form = "{:,.4g}"
@@ -156,8 +156,11 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
         of_grade = [measure for measure in measures.values() if measure.rel == rel]
         tied = [measure.name for measure in of_grade if ranks_all_labels(measure)]
         lost = [measure.name for measure in of_grade if measure.metric.family == "column" and measure.name not in tied]
-        effects = [f"for {listed(tied)} they are tied with all other {nouns.label}s without a score"] if tied else []
-        effects += [f"for {listed(lost)} they are never retrieved"] if lost else []
+        effects = []
+        if tied:
+            effects.append(f"for {listed(tied)} they are tied with all other {nouns.label}s without a score")
+        if lost:
+            effects.append(f"for {listed(lost)} they are never retrieved")
         if effects and unscored.number:
             labels = f"{nouns.true_label}s" if rel == 1 else f"{nouns.label}s of grade {rel} or above"
             yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"

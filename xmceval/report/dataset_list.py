@@ -45,13 +45,14 @@ def write_datasets(names: Sequence[str], form: str, width: int = WIDTH) -> str:
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
+    a, b = ("?" if constant is None else f"{constant:g}" for constant in (entry.a, entry.b))
     return (
         entry.name,
         *(f"{size:,}" for size in (entry.train, entry.test, entry.labels)),
         f"{entry.points_per_label:.2f}",
         f"{entry.labels_per_point:.2f}",
-        ("?" if entry.a is None else f"{entry.a:g}") + ("*" if entry.disagreements else ""),
-        ("?" if entry.b is None else f"{entry.b:g}"),
+        f"{a}*" if entry.disagreements else a,
+        b,
         entry.filter,
         str(len(published(entry.name)) or "-"),
     )

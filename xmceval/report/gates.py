@@ -59,36 +59,45 @@ def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool |
     """Parse a gate that some values or differences pass and others do not."""
     name, sign, limit = [*re.split("(>=|<=|:)", text, maxsplit=1), ":", "0"][:3]
     kind = KINDS[sign]
+    name = name.strip()
     limit = limit.strip()
     is_percent = limit.endswith("%")
+    if kind == "worse" and limit in {"", "%"}:
+        limit = "0"
     try:
-        number = float(limit.removesuffix("%") or (0 if kind == "worse" else math.nan))
+        number = float(limit.removesuffix("%"))
     except ValueError:
         number = math.nan
     if kind not in kinds or not math.isfinite(number):
         raise UsageError(f"gate {text!r}: expected {expected}")
-    measure = parse(name.strip())[0]
+    measure = parse(name)[0]
     is_share = measure.metric.unit == "share"
     if is_percent and not is_share:
-        raise UsageError(f"gate {text!r}: {name.strip()} is not a share; expected a number without %")
+        raise UsageError(f"gate {text!r}: {name} is not a share; expected a number without %")
     if is_share and in_percent is None and not is_percent:
-        return Gate(kind, name.strip(), number, math.nan, is_percent)
-    scale = 100 if is_share and (in_percent or is_percent) else 1
+        return Gate(kind, name, number, math.nan, is_percent)
+    scale = 1
+    if is_percent or (is_share and in_percent):
+        scale = 100
     if kind != "worse" and scale > 1 and not is_percent and 0 < number <= 1:
         percent = f"{name}{sign}{format_number(float(100 * Fraction(repr(number))))}"
         raise UsageError(f"gate {text!r}: limits of shares are in percent (hint: pass {percent}, or --fraction)")
-    limit_of_share = float(Fraction(repr(number)) / scale)  # 68.6 is 0.686, not 0.6859999
-    gate = Gate(kind, name.strip(), number, limit_of_share, is_percent)
+    gate = Gate(kind, name, number, float(Fraction(repr(number)) / scale), is_percent)  # 0.686, not 0.6859999
     least, most = measure.metric.bounds
     if measure.metric.needs_propensities and measure.norm.over == "mean":
         most = math.inf  # unnormalised sums of 1/p
+    what = "values"
     if kind == "worse":
-        least, most = 0.0, most - least
-    if not (least < gate.limit <= most if kind == "at_least" else least <= gate.limit < most):
-        what = "differences" if kind == "worse" else "values"
+        what = "differences"
+        most -= least
+        least = 0.0
+    has_effect = least < gate.limit <= most if kind == "at_least" else least <= gate.limit < most
+    if not has_effect:
         bounds = f"{scale * least:g} to {scale * most:g}"
-        hint = f" (hint: pass {text.strip()}%, or --percent)" if is_share and scale == 1 and 1 < number < 100 else ""
-        raise UsageError(f"gate {text!r} has no effect: {what} of {gate.metric} are from {bounds}{hint}")
+        hint = ""
+        if is_share and scale == 1 and 1 < number < 100:
+            hint = f" (hint: pass {text.strip()}%, or --percent)"
+        raise UsageError(f"gate {text!r} has no effect: {what} of {name} are from {bounds}{hint}")
     return gate
 
 
@@ -111,18 +120,29 @@ def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT
     layout = layout.settle(result.nouns)
     for gate in gates:
         for measure in find_measures(gate.metric, [figure.measure for figure in result.figures]):
-            value = result.estimates[measure.name].value
+            estimate = result.estimates[measure.name]
+            value = estimate.value
             why = ""
             too_far = gate.limit - value if gate.kind == "at_least" else value - gate.limit
-            is_decided = not (result.estimates[measure.name].undefined or math.isnan(value))
+            is_decided = not (estimate.undefined or math.isnan(value))
             if not is_decided:
                 why = NOT_DECIDED.format(measure, f"it is undefined for {result.name}")
             elif too_far > TIE * max(abs(gate.limit), abs(value)):
                 shown = with_places(layout, measure, value, gate.limit).format(measure, value)
                 bound = f"{gate.kind.replace('_', ' ')} {format_number(gate.number)}{'%' * gate.is_percent}"
                 why = f"{result.name} has {measure} {shown}, and {bound} is required"
-            outcome = GateOutcome(gate.kind, result.name, "", "", measure, gate.limit, value)
-            yield replace(outcome, passed=not why, why=why, is_decided=is_decided)
+            yield GateOutcome(
+                gate.kind,
+                result.name,
+                "",
+                "",
+                measure,
+                gate.limit,
+                value,
+                passed=not why,
+                why=why,
+                is_decided=is_decided,
+            )
 
 
 def with_places(layout: Layout, measure: Measure, value: float, limit: float) -> Layout:

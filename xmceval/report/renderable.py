@@ -206,8 +206,16 @@ class Tabular(Displayed):
         force : bool
             As in `to_markdown`.
         """
-        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
-        return _put(self._render("latex", replace(layout, caption=caption, label=label)), path, force=force)
+        layout = Layout(
+            places=places,
+            percent=percent,
+            intervals=intervals,
+            transpose=transpose,
+            pairs=pairs,
+            caption=caption,
+            label=label,
+        )
+        return _put(self._render("latex", layout), path, force=force)
 
 
 class Renderable(Tabular):

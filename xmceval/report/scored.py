@@ -156,17 +156,17 @@ class Scored:
         """Values with intervals and tie bounds, by canonical name."""
         return {figure.name: figure.estimate for figure in self.figures}
 
-    @property
+    @cached_property
     def by_bin(self) -> dict[str, tuple[Value, ...]]:
         """The values over all labels, with an empty name, then the values of each bin of labels or group of rows."""
         return {"": self.figures, **{part.bin.name: part.figures for part in self.slices}}
 
-    @property
+    @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Why the values may be wrong, such as rows that seem shuffled: the Python functions issue them as warnings."""
         return split_doubts(self.warnings)[0]
 
-    @property
+    @cached_property
     def facts(self) -> tuple[str, ...]:
         """How the input was counted, such as instances without a true label: the lines below the table."""
         return split_doubts(self.warnings)[1]

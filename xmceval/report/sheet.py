@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xmceval.metrics.measure import Measure
 from xmceval.rows.nouns import Nouns
-from xmceval.scoring.options import option, specs
+from xmceval.scoring.options import chosen, option, specs
 
 if TYPE_CHECKING:
     from xmceval.scoring.summary import Value
@@ -95,7 +95,7 @@ class Layout:
     @classmethod
     def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:
         """Take the options of the layout from a function's arguments; `terminal` has its width and style."""
-        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
+        return cls(**chosen(cls, arguments), **terminal)
 
     def settle(self, nouns: Nouns) -> Layout:
         """Return the layout with the unit of shares: as asked for, else fractions for queries and percent otherwise."""

@@ -293,7 +293,7 @@ class Options:
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:
         """Take the options from a function's arguments."""
-        return cls(**{name: arguments[name] for name in specs() if name in arguments})
+        return cls(**chosen(cls, arguments))
 
     @cached_property
     def cutoffs(self) -> list[int] | None:
@@ -365,6 +365,11 @@ class Options:
 def specs(of: Any = None) -> Mapping[str, Spec]:
     """Return by name how each option of a dataclass is shown; by default the options of scoring."""
     return _list_specs(of or Options)
+
+
+def chosen(of: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those arguments of a function that are options of a dataclass."""
+    return {name: arguments[name] for name in specs(of) if name in arguments}
 
 
 def refuse_unknown(function: str, passed: Iterable[str], known: Collection[str]) -> None:

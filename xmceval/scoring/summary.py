@@ -112,22 +112,22 @@ class Summary:
 def finish_totals(totals: Totals, setup: Setup) -> Summary:
     """Compute the numbers of a system from its totals, given a known number of labels."""
     slices = list[Slice]()
-    n_rows = totals.tally.n_rows
-    measures = setup.program.measures
-    by_bin: list[dict[str, Estimate]] = [{} for _ in range(setup.n_bins)]
-    for task, part in zip(setup.program.tasks, totals.parts, strict=True):
-        for estimates, of_task in zip(by_bin, task.finish_bins(part, setup, n_rows), strict=True):
-            estimates.update(of_task)
-    for bin_, estimates in zip(() if setup.bins is None else setup.bins.bins, by_bin, strict=True):
-        figures = [
-            Value(measure, estimates[measure.name], "share" if measure.metric.is_additive else "average")
-            for measure in measures
-            if measure.name in estimates
-        ]
-        slices.append(Slice.of(bin_, figures))
-    # The figures of a group are computed from its rows alone.
-    for name, of_group in zip(() if setup.groups is None else setup.groups.names, totals.groups, strict=True):
-        slices.append(Slice.of(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
+    if setup.bins is not None:
+        by_bin: list[dict[str, Estimate]] = [{} for _ in setup.bins.bins]
+        for task, part in zip(setup.program.tasks, totals.parts, strict=True):
+            of_task = task.finish_bins(part, setup, totals.tally.n_rows)
+            for estimates, task_estimates in zip(by_bin, of_task, strict=True):
+                estimates.update(task_estimates)
+        for bin_, estimates in zip(setup.bins.bins, by_bin, strict=True):
+            figures = []
+            for measure in setup.program.measures:
+                if measure.name in estimates:
+                    kind = "share" if measure.metric.is_additive else "average"
+                    figures.append(Value(measure, estimates[measure.name], kind))
+            slices.append(Slice.of(bin_, figures))
+    if setup.groups is not None:  # computed from their rows alone
+        for name, of_group in zip(setup.groups.names, totals.groups, strict=True):
+            slices.append(Slice.of(Group(name, of_group.tally.n_rows), _list_figures(of_group, setup, "group")))
     return Summary(_list_figures(totals, setup, "total"), _count_input(totals, setup), tuple(slices))
 
 

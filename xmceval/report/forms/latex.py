@@ -178,7 +178,9 @@ def _draw_table(sheet: Sheet) -> str:
         for section in sheet.sections:
             title = section.title if has_titles or not section.name else section.name
             spanned = rf"\multicolumn{{{len(names) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\"
-            above = [r"\midrule", spanned] if title else [r"\midrule"]
+            above = [r"\midrule"]
+            if title:
+                above.append(spanned)
             rows = section.rows_with(names)
             for start in range(0, len(rows), MOST_LINES):
                 of_part = rows[start : start + MOST_LINES]
@@ -199,7 +201,9 @@ def _draw_table(sheet: Sheet) -> str:
     explained = ", ".join(words for emphasis, words in EMPHASES.items() if emphasis in emphases)
     long_titles = [section.title for section in sheet.sections if section.name and not has_titles]
     cautions = [line for line in sheet.below if line.startswith("caution: ")]
-    notes = [*([explained] if explained else []), *sheet.notes, *long_titles, *cautions]
+    notes = [*sheet.notes, *long_titles, *cautions]
+    if explained:
+        notes = [explained, *notes]
     return _draw_floats(tabulars, notes, GAP, sheet.layout.caption, sheet.layout.label)
 
 

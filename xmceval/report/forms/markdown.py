@@ -28,10 +28,12 @@ def draw(sheet: Sheet) -> str:
                 rows.append((f"**{escape(section.name)}**{rest}", *[""] * len(sheet.columns)))
             rows.extend(_draw_rows(section, sheet.columns))
         parts.append(_draw_values(sheet.columns, rows))
-    for section in () if sheet.is_grouped else sheet.sections:
-        columns = section.columns_with_values(sheet.columns)
-        parts += [escape_line(section.title)] if section.title else []
-        parts.append(_draw_values(columns, _draw_rows(section, columns)))
+    else:
+        for section in sheet.sections:
+            columns = section.columns_with_values(sheet.columns)
+            if section.title:
+                parts.append(escape_line(section.title))
+            parts.append(_draw_values(columns, _draw_rows(section, columns)))
     parts.extend(_draw_list((*sheet.notes, *sheet.below)))
     for listing in sheet.listings:
         parts.extend(_draw_listing(listing))

@@ -18,6 +18,7 @@ from xmceval.report.sheet import (
     Cell,
     Layout,
     Listing,
+    Row,
     Sheet,
     split_columns,
     write,
@@ -42,11 +43,11 @@ def draw(sheet: Sheet) -> str:
     table = list(_draw_table(sheet))
     notes = list(_wrap(sheet.notes, layout))
     below = list(_wrap(sheet.below, layout))
+    lines = [*above, *table, *notes, *below]
     if sheet.verdicts:  # what people read first
-        is_split = table[-1:] == [""]  # in blocks, with a blank line after them
-        lines = [*_wrap(sheet.verdicts, layout), "", *table, *notes, *([] if is_split else [""]), *above, *below]
-    else:
-        lines = [*above, *table, *notes, *below]
+        if table[-1:] != [""]:  # blocks of columns have a blank line after them
+            notes.append("")
+        lines = [*_wrap(sheet.verdicts, layout), "", *table, *notes, *above, *below]
     for listing in sheet.listings:
         lines.extend(["", *_draw_listing(listing, layout)])
     return "\n".join(lines) + "\n"
@@ -101,15 +102,14 @@ class PlainColumn(NamedTuple):
 
 def count_blocks(sheet: Sheet) -> int:
     """Return in how many blocks of columns the table of a sheet is drawn."""
-    return len(_arrange(sheet)[2])
+    return len(_arrange(sheet, sheet.rows)[2])
 
 
-def _arrange(sheet: Sheet) -> tuple[list[str], dict[str, PlainColumn], list[tuple[str, ...]]]:
+def _arrange(sheet: Sheet, rows: Sequence[Row]) -> tuple[list[str], dict[str, PlainColumn], list[tuple[str, ...]]]:
     """Return the heads of the rows, equally wide, the columns, and the blocks of columns that fit the terminal."""
     indent = ""
     if sheet.is_grouped and any(section.title for section in sheet.sections):
         indent = " " * INDENT
-    rows = sheet.rows
     heads = align_texts([indent + clean(row.head) for row in rows])
     hundred = len(write(1.0, sheet.layout.spec("share")))
     columns = {}
@@ -127,9 +127,9 @@ def _arrange(sheet: Sheet) -> tuple[list[str], dict[str, PlainColumn], list[tupl
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table in blocks of columns that fit the terminal."""
-    heads, columns, blocks = _arrange(sheet)
-    indent = " " * text_width(heads[0])
     rows = sheet.rows
+    heads, columns, blocks = _arrange(sheet, rows)
+    indent = " " * text_width(heads[0])
     is_styled = sheet.layout.is_styled
     drawn = {name: column.draw(is_styled=is_styled) for name, column in columns.items()}  # its head, and a text per row
     for i, names in enumerate(blocks):

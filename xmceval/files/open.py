@@ -79,17 +79,18 @@ def check_kind(kind: str | None) -> None:
 
 def open_either(
     path: str | Path,
-    kind: str | None = None,
+    kind: str | None,
     *,
-    names: Names | None = None,
-    max_line: int = MAX_LINE,
+    names: Names | None,
+    max_line: int,
+    n_labels: int | None,
     is_alone: bool = False,
-    n_labels: int | None = None,
 ) -> Opened:
     """Open a file as `kind`, by default as its content decides; with `is_alone`, only to describe it."""
     check_kind(kind)
     path = to_path(path)
-    truth, scores = (Request(role, names, n_labels=n_labels, max_line=max_line, is_alone=is_alone) for role in ROLES)
+    truth = Request("truth", names, n_labels=n_labels, max_line=max_line, is_alone=is_alone)
+    scores = replace(truth, role="scores")
     if kind is None:
         with suppress(DataError):  # a pair of npy files named by its stem, or an error that opening reports
             content = Head.of(path).text.lstrip()
@@ -355,7 +356,6 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
         tuple(facts),
         request.role,
         is_ranked=GRAMMARS[layout.kind].is_ranked,
-        are_lists=layout.kind == "ids" and not layout.header,
         has_grades=layout.kind == "json",  # in "target_rel"
         labels_by="name" if has_names else "number",
     )

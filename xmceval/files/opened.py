@@ -145,7 +145,6 @@ class Opened:
     has_ranks: bool = False  # whether its values are ranks, with 1 as the best
     # whether some tools write such files with one extra column
     may_have_extra_column: bool = False
-    are_lists: bool = False  # whether it is text with lists of ids but no header, which may be columns
     is_joined: bool = False  # whether its rows were put into the order of the truth's queries
     judgments: Judgments | None = None  # the queries and documents that predictions are joined to
     lacking: tuple[bytes, ...] = ()  # the queries of the truth that a run lacks

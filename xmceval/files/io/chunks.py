@@ -47,7 +47,6 @@ class LineChunks:
 
     path: Path
     max_line: int | None = None  # limit for a line in MiB, if the user can choose it; default MAX_LINE
-    chunk_bytes: int = field(default_factory=lambda: CHUNK_BYTES)
     lacks_newline: bool = False  # set at the end of a file that ends within a line
     offset: int = 0  # where the first line begins; above 0 only for files that are not compressed
 
@@ -61,8 +60,8 @@ class LineChunks:
             if self.offset:
                 stream.seek(self.offset)
             while True:
-                buffer = pool.pop() if pool else bytearray(self.chunk_bytes + PADDING)
-                is_usual = len(rest) < self.chunk_bytes
+                buffer = pool.pop() if pool else bytearray(CHUNK_BYTES + PADDING)
+                is_usual = len(rest) < CHUNK_BYTES
                 if not is_usual:
                     buffer = bytearray(len(rest) + PADDING)
                 buffer[: len(rest)] = rest

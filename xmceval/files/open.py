@@ -41,7 +41,7 @@ _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 _FEATURE = re.compile(rb"\d+:")
-_USUAL_START = re.compile(rb"(\d{1,18} +\d{1,18})[ \t]*\r?\n(?=[ \t]*\d+:)")  # a header above a row of idx:value
+_USUAL_START = re.compile(rb"(\d{1,18} +\d{1,18})[ \t]*\r?\n(?=\s*\d+:)")  # a header above a row of idx:value
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
 _TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")

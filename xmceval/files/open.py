@@ -41,7 +41,7 @@ _FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
 _JSON_ROW = re.compile(rb'"row"\s*:\s*(\d+)')
 _JSON_IDS = re.compile(rb'"(?:label"\s*:|(?:target_ind|data)"\s*:\s*\[[\s\[]*)\s*\d')
 _FEATURE = re.compile(rb"\d+:")
-_USUAL_START = re.compile(rb"(\d{1,18} +\d{1,18})[ \t]*\r?\n(?=[ \t]*\d+:)")  # a header above a row of idx:value
+_USUAL_START = re.compile(rb"(\d{1,18} +\d{1,18})[ \t]*\r?\n(?=\s*\d+:)")  # a header above a row of idx:value
 _NO_ID_LIST = re.compile(rb"[^\d ,]")
 _NAME = re.compile(rb"[^\W\d][^|\[\];@<>]*")  # a word that may be the name of a label
 _TRIPLE = re.compile(rb"(?:(?>\S+)\s|\S[^\s,]*,)\S+[\s,]-?[0-9.]+")
@@ -79,17 +79,18 @@ def check_kind(kind: str | None) -> None:
 
 def open_either(
     path: str | Path,
-    kind: str | None = None,
+    kind: str | None,
     *,
-    names: Names | None = None,
-    max_line: int = MAX_LINE,
+    names: Names | None,
+    max_line: int,
+    n_labels: int | None,
     is_alone: bool = False,
-    n_labels: int | None = None,
 ) -> Opened:
     """Open a file as `kind`, by default as its content decides; with `is_alone`, only to describe it."""
     check_kind(kind)
     path = to_path(path)
-    truth, scores = (Request(role, names, n_labels=n_labels, max_line=max_line, is_alone=is_alone) for role in ROLES)
+    truth = Request("truth", names, n_labels=n_labels, max_line=max_line, is_alone=is_alone)
+    scores = replace(truth, role="scores")
     if kind is None:
         with suppress(DataError):  # a pair of npy files named by its stem, or an error that opening reports
             content = Head.of(path).text.lstrip()

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.files.io.streams import is_uncompressed, open_bytes, stored_at
+from xmceval.files.io.signatures import NPY
+from xmceval.files.io.streams import is_uncompressed, open_bytes, read_first_bytes, stored_at
 from xmceval.rows.block import AnyArray
 
 PIECE_BYTES = 1 << 20
@@ -258,6 +259,11 @@ def refuse_repeated_members(archive: zipfile.ZipFile) -> None:
     members = Counter(archive.namelist()).most_common(1)
     if members and members[0][1] > 1:
         raise RepeatedMemberError(f"{members[0][0]} appears twice")
+
+
+def is_npy(path: Path) -> bool:
+    """Return whether a file is an npy array."""
+    return read_first_bytes(path, len(NPY)) == NPY
 
 
 def read_array(path: Path) -> AnyArray:

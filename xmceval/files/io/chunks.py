@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -46,7 +47,6 @@ class LineChunks:
 
     path: Path
     max_line: int | None = None  # limit for a line in MiB, if the user can choose it; default MAX_LINE
-    chunk_bytes: int = field(default_factory=lambda: CHUNK_BYTES)
     lacks_newline: bool = False  # set at the end of a file that ends within a line
     offset: int = 0  # where the first line begins; above 0 only for files that are not compressed
 
@@ -54,20 +54,16 @@ class LineChunks:
         pool: list[bytearray] = []
         max_bytes = (self.max_line or MAX_LINE) * MIB
 
-        def larger(n_bytes: int) -> int:
-            """Return a larger size for a full buffer; one byte more than the longest allowed line is enough."""
-            return max(min(2 * n_bytes, max_bytes + 1), n_bytes + 1)
-
         rest = b""  # the start of an incomplete line, and the bytes before it
         n_before = self.offset
         with open_bytes(self.path) as stream:
             if self.offset:
                 stream.seek(self.offset)
             while True:
-                buffer = pool.pop() if pool else bytearray(self.chunk_bytes + PADDING)
-                is_usual = len(rest) < self.chunk_bytes
+                buffer = pool.pop() if pool else bytearray(CHUNK_BYTES + PADDING)
+                is_usual = len(rest) < CHUNK_BYTES
                 if not is_usual:
-                    buffer = bytearray(larger(len(rest)) + PADDING)
+                    buffer = bytearray(len(rest) + PADDING)
                 buffer[: len(rest)] = rest
                 filled = len(rest)
                 at_end = False
@@ -81,7 +77,8 @@ class LineChunks:
                             place = f"{self.path}:{count_lines(self.path, n_before) + 1}"
                             raise DataError(f"{place}: this line is longer than {max_bytes // MIB:,} MiB{hint}")
                         is_usual = False
-                        buffer = buffer + bytes(larger(filled) - filled)
+                        # one byte more than the longest allowed line is enough
+                        buffer = buffer + bytes(max(min(filled, max_bytes + 1 - filled), 1))
                     view = memoryview(buffer)[filled : len(buffer) - PADDING]
                     n_read = read_into(stream, view, self.path)
                     at_end = n_read < len(view)
@@ -106,22 +103,17 @@ def read_lines(path: Path) -> Iterator[bytes]:
         yield from bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n")[:-1]
 
 
-def count_lines(path: Path, n_bytes: int | None = None) -> int:
+def count_lines(path: Path, n_bytes: int = sys.maxsize) -> int:
     """Count the lines of a file, or of its first bytes, however long they are; the last may lack its newline."""
     count = 0
     n_left = n_bytes
     last = NEWLINE
     buffer = bytearray(CHUNK_BYTES)
     with open_bytes(path) as stream:
-        while n_left is None or n_left > 0:
-            n_read = read_into(stream, memoryview(buffer), path)
-            stop = n_read if n_left is None else min(n_read, n_left)
+        while stop := min(read_into(stream, memoryview(buffer), path), n_left):
             count += buffer.count(b"\n", 0, stop)
-            if stop:
-                last = buffer[stop - 1]
-            n_left = None if n_left is None else n_left - stop
-            if n_read < len(buffer):
-                break
+            last = buffer[stop - 1]
+            n_left -= stop
     return count + (last != NEWLINE)
 
 

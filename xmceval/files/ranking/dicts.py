@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -152,7 +153,7 @@ def _by_query(
                 name = _as_name(documents)
             if not isinstance(of_query, dict) or name in of_query:
                 raise DataError(f"{place(number)}: query {query!r} has document {name!r} twice; expected it once")
-            of_query[name] = values[0] if values else 1
+            of_query[name] = next(iter(values), 1)
             continue
         if query in table:
             raise DataError(f"{place(number)}: the query {query!r} appears twice")
@@ -225,7 +226,7 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
         raise DataError(f"{place}: expected the name of a document, found {ascii(others[0])[:60]}")
     documents = dict(pairs)
     if len(documents) < len(pairs):
-        twice = next(document for document, _ in pairs if sum(document == other for other, _ in pairs) > 1)
+        twice, _ = Counter(document for document, _ in pairs).most_common(1)[0]
         raise DataError(f"{place}: document {twice!r} appears twice; expected it once")
     return documents
 
@@ -281,7 +282,9 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
                 f"{path}: has predictions of several subsets or splits, {names}; expected one (hint: keep one)"
             )
         (scores,) = predictions.values()
-        return records_of(dict(scores) if isinstance(scores, dict) else {"": scores}, str(path), noun, path)
+        table = {"": scores}
+        if isinstance(scores, dict):
+            table = scores
     return records_of(table, str(path), noun, path)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -408,7 +408,8 @@ def doubt_ranks(name: str, lines: Iterable[Ranked]) -> Iterator[Doubt]:
         ranks, scores = zip(*sorted(ranking), strict=True)
         if len(set(ranks)) == len(ranks) and len(set(scores)) > 1:
             n_ranked += 1
-            n_against += bool(np.sign(np.diff(scores)).sum() > 0)
+            rises = [after > before for before, after in pairwise(scores) if after != before]
+            n_against += 2 * sum(rises) > len(rises)
     if 2 * n_against > n_ranked:
         yield Doubt(
             f"{name}: in {n_against:,} of {counted(n_ranked, 'query')} the ranks run against the scores: "

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.files.arrays.npy import read_array
+from xmceval.files.arrays.npy import is_npy, read_array
 from xmceval.files.io.chunks import Places, without_comment
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.signatures import NPY, UTF8_BOM
-from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes, read_first_bytes
+from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes
 from xmceval.files.ranking.dicts import add_records
 from xmceval.files.ranking.queries import Documents, Entries, Judgments, Lines, name_queries
 from xmceval.files.tables.columns import find_pairs, find_roles
@@ -51,7 +51,7 @@ def take_filter(pairs: Any) -> Filter:
         return as_filter(pairs)
     if is_empty(path):
         return ordered(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-    if read_first_bytes(path, len(NPY)) == NPY:
+    if is_npy(path):
         return as_filter(read_array(path), name)
     numbers, place = _read_pairs(path)
     largest = list[Largest]()
@@ -153,7 +153,7 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
 
 def _read_words(path: Path) -> Iterable[tuple[str, str]]:
     """Yield the pairs in text, separated by blanks or a tab; comments are lines that begin with a hash."""
-    if not is_empty(path) and read_first_bytes(path, len(NPY)) == NPY:
+    if not is_empty(path) and is_npy(path):
         raise DataError(f"{path}: is an array; expected text of lines 'query document', or a table")
     check_is_text(path)
     for number, line in Places(path, has_comments=True).filled_lines():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, UsageError, argument, counted, describe_type
-from xmceval.files.arrays.npy import ArrayFile, read_array
+from xmceval.files.arrays.npy import ArrayFile, is_npy, read_array
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import NPY, PICKLE, UTF16_BOMS
 from xmceval.files.io.streams import check_is_text, quote, read_first_bytes, read_short_lines
@@ -171,7 +171,7 @@ def unknown_name(name: str, names: Names | None) -> str:
 def read_numbers(path: str | Path) -> Float64:
     """Read one number per line, or a one-dimensional npy array."""
     path = to_path(path)
-    if read_first_bytes(path, len(NPY)) == NPY:
+    if is_npy(path):
         array = read_array(path)
         if array.ndim != 1 or array.dtype.kind not in "iuf":
             raise DataError(f"{path}: expected numbers in one dimension, got shape {array.shape} of {array.dtype}")

@@ -106,12 +106,11 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
     columns, roles = find_pairs(table.name, names, lists, are_scores=are_scores)
     label = columns.label
     are_lists = columns.are_lists
-    noun = "grades"
     if are_scores:
         noun = "scores"
-    if are_scores:
         values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
     else:  # next to documents, ``label`` is a grade, as in tools of search engines
+        noun = "grades"
         graded = roles["grade"] + (roles["label"] if roles["document"] else [])
         values = graded or roles["number"] + roles["score"]
     if len(values) > 1:
@@ -124,9 +123,9 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
             "column of scores; for decisions add a column 'score' of 1)"
         )
     if value is not None and (value in lists) != are_lists:
+        with_lists, without = sorted((label, value), key=lists.__contains__, reverse=True)
         raise DataError(
-            f"{table}: {value if value in lists else label!r} has lists, and {label if value in lists else value!r} "
-            "has none; expected lists in both or in neither"
+            f"{table}: {with_lists!r} has lists, and {without!r} has none; expected lists in both or in neither"
         )
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
@@ -201,10 +200,12 @@ def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> st
         values = _read_lines(table, name, lines)
         if len(values) < 2 or values[0] == values[1]:
             continue
-        what = f"that differ in {name!r}:"
+        both = f"{values[0]!r} and {values[1]!r}"
         if name in by_name:
-            what = "of two systems:"
-        return f"lines {what} {values[0]!r} and {values[1]!r} {_split_by(name)}"
+            return f"lines of two systems: {both} {_split_by(name)}"
+        return (
+            f"lines that differ in {name!r}: {both} (hint: if these are systems, split the lines, and score each part)"
+        )
     return ""
 
 

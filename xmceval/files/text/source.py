@@ -281,7 +281,7 @@ def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
     status = scratch.array("status", 8, np.int64)
     parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
     _check_status(region, status)
-    return _with_values_of_one(region, rows)
+    return _with_values(region, rows)
 
 
 def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
@@ -291,9 +291,7 @@ def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
     status = scratch.array("status", 8, np.int64)
     parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
     _check_status(region, status)
-    if region.are_scores:
-        return rows
-    return _with_values_of_one(region, rows)
+    return _with_values(region, rows)
 
 
 def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks", prefix: bytes = b"") -> Rows:
@@ -312,9 +310,7 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
     if unknown >= 0:
         row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
         raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))
-    if region.are_scores:
-        return rows
-    return _with_values_of_one(region, rows)
+    return _with_values(region, rows)
 
 
 def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = False) -> Rows:
@@ -448,8 +444,10 @@ def _room_for_labels(region: TextRows, scratch: Scratch) -> Rows:
     return scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8)
 
 
-def _with_values_of_one(region: TextRows, rows: Rows) -> Rows:
-    rows.values[: rows.indptr[region.n_rows]] = 1.0
+def _with_values(region: TextRows, rows: Rows) -> Rows:
+    """Set the values of true labels to one; those of ranked labels come from the kernel."""
+    if not region.are_scores:
+        rows.values[: rows.indptr[region.n_rows]] = 1.0
     return rows
 
 

@@ -85,8 +85,8 @@ class LabelRows(NamedTuple):
     ranked: Int64 = NO_IDS  # int64 array [n_rows, depth]; the labels by rank
     n_ranked: Int64 = NO_IDS  # int64 array [n_rows]; the number of ranks
     cutoffs: Int64 = NO_IDS
-    decided: Decided | None = None
     propensities: Propensities = NO_PROPENSITIES  # which order the labels of ideal rankings
+    decided: Decided | None = None
 
     def list_others(self) -> list[Int64]:
         """Return the labels that rankings, decisions or a filter add to the truth."""
@@ -97,10 +97,12 @@ class LabelRows(NamedTuple):
 
     def find_largest(self) -> int:
         """Return the largest of these labels, or -1."""
-        largest = int(self.left_out[1].max(initial=-1))
         if self.decided is not None:
-            return max(largest, self.decided.largest)
-        return max(largest, int(self.ranked.max(initial=-1, where=self._is_within_cutoffs())))
+            largest = self.decided.largest
+        else:
+            largest = int(self.ranked.max(initial=-1, where=self._is_within_cutoffs()))
+        left_out = self.left_out[1]
+        return max(largest, int(left_out.max())) if left_out.size else largest
 
     def _is_within_cutoffs(self) -> Any:
         return np.arange(self.ranked.shape[1]) < np.minimum(self.n_ranked, self.cutoffs[-1])[:, None]

@@ -332,17 +332,12 @@ class Labelwise(Task):
         setup = batch.setup
         truth, _ = batch.relevant(self.rel)
         _, left_out = batch.filtered(self.rel)
-        rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
+        of_batch = truth, batch.weights, setup.drop_empty, left_out
         if self.cutoffs.size:
             ranking = batch.ranking
-            rows = rows._replace(
-                ranked=ranking.labels,
-                n_ranked=ranking.n_ranked,
-                cutoffs=self.cutoffs,
-                propensities=setup.propensities,
-            )
+            rows = LabelRows(*of_batch, ranking.labels, ranking.n_ranked, self.cutoffs, setup.propensities)
         else:
-            rows = rows._replace(decided=batch.decided(self.rel))
+            rows = LabelRows(*of_batch, decided=batch.decided(self.rel))
         part.add(rows)
 
     def n_decided(self, part: LabelCounters) -> int | None:

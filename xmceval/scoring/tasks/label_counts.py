@@ -26,10 +26,11 @@ from xmceval.kernels.metrics.labelwise import (
     count_ranked_wide,
 )
 from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
+from xmceval.scoring.tasks.curves import WEIGHT_BITS
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 
 Counts = NDArray[np.signedinteger[Any]]
@@ -41,11 +42,7 @@ CHUNK = 1 << 20
 COMPACT_ABOVE = 1 << 22  # labels; longer arrays that are mostly zeros are read by ids
 COMPACT_SHARE = 8  # an array is mostly zeros if fewer than one label in this many has a count
 
-# Sample weights, the largest in [1, 2), are counted in units of 2^-40, exact for sums below 2^22.
-WEIGHT_BITS = 40
-MOST_WEIGHT = 1 << 22
-
-NO_IDS = np.empty(0, dtype=np.int64)
+MOST_WEIGHT = 1 << 22  # limit for the sum of sample weights
 
 
 @dataclass(frozen=True)

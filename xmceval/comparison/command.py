@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from xmceval.report.sheet import Layout
 
 
-MAIN = (
-    *("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold"),
-    *("against", "test", "runs", "form", "plots", "page", "fail_if_worse", "quiet"),
-)
+MAIN = (*options.MAIN, "against", "test", "runs", "form", "plots", "page", "fail_if_worse", "quiet")
 
 
 @options.command("compare", short_help="Test which of several systems is better.", main_options=MAIN)

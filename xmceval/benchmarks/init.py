@@ -37,7 +37,7 @@ class DataSet:
     @property
     def shown(self) -> str:
         """The text that ``{dataset}`` stands for in paths of systems."""
-        return "." if self.folder == PurePosixPath(".") else self.name
+        return self.name if self.folder.name else "."
 
 
 def propose(home: Path) -> tuple[str, list[str]]:
@@ -88,19 +88,16 @@ def _list_files(home: Path) -> Iterator[PurePosixPath]:
 
 def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str]) -> list[DataSet]:
     """Find the folders with true labels."""
-    by_folder: dict[PurePosixPath, list[PurePosixPath]] = {}
+    by_folder: dict[PurePosixPath, dict[PurePosixPath, set[str]]] = {}  # words by path
     for path in paths:
-        by_folder.setdefault(path.parent, []).append(path)
+        if path.name.isprintable():
+            by_folder.setdefault(path.parent, {})[path] = _words(path)
     sets: list[DataSet] = []
     for folder, files in by_folder.items():
         inputs = {}
         for role, words in ROLES.items():
-            fitting = [
-                path
-                for path in files
-                if _words(path) & words and "filter" not in _words(path) and path.name.isprintable()
-            ]
-            with_y = [path for path in fitting if "y" in _words(path)]
+            fitting = [path for path, found in files.items() if found & words and "filter" not in found]
+            with_y = [path for path in fitting if "y" in files[path]]
             chosen = fitting if len(fitting) == 1 else with_y
             if len(chosen) == 1:
                 inputs[role] = chosen[0]
@@ -112,8 +109,9 @@ def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str
         if n_rows is None:
             doubts.append(f"{inputs['truth']}: has no true labels")
             continue
-        name = home.resolve().name if folder == PurePosixPath(".") else folder.name
-        name = str(folder) if name in {data_set.name for data_set in sets} else name
+        name = folder.name or home.resolve().name
+        if name in {data_set.name for data_set in sets}:
+            name = str(folder)
         sets.append(DataSet(folder, name, inputs, n_rows))
     return sets
 
@@ -141,13 +139,14 @@ def _find_systems(
         if pair in files:
             continue
         has_role = any(_words(path) & words for words in ROLES.values())
-        is_usable = not has_role and parts not in files.values() and path.name.isprintable()
-        n_rows = _count_rows(home / path, "scores") if is_usable else None
+        n_rows = None
+        if not has_role and parts not in files.values() and path.name.isprintable():
+            n_rows = _count_rows(home / path, "scores")
         if n_rows == data_set.n_rows:
             files[pair] = parts
-        else:
-            why = "" if n_rows is None else f" ({n_rows:,} rows, the truth has {data_set.n_rows:,})"
-            others.setdefault(data_set.name, []).append(f"{path}{why}")
+            continue
+        why = "" if n_rows is None else f" ({n_rows:,} rows, the truth has {data_set.n_rows:,})"
+        others.setdefault(data_set.name, []).append(f"{path}{why}")
     doubts += [f"{name}: not used: {listed(texts)}" for name, texts in others.items()]
     tags = _find_tags({name: list(files.values()) for name, files in by_set.items() if files})
     systems: dict[tuple[str, ...], dict[str, PurePosixPath]] = {}
@@ -225,11 +224,12 @@ def _write_system(name: str, files: Mapping[str, PurePosixPath], sets: Sequence[
     """Write a system in one line: with one path for all data sets, or one per data set if they differ."""
     patterns = set()
     for data_set in sets:
-        if data_set.name in files:
-            path = str(files[data_set.name])
-            pattern = f"{PLACEHOLDER}/{path}" if data_set.shown == "." else path.replace(data_set.shown, PLACEHOLDER)
-            patterns.add(pattern)
-    if len(patterns) == 1 and PLACEHOLDER in min(patterns) and len(files) >= min(2, len(sets)):
-        return f"{quote_key(name)} = {quote(min(patterns))}\n"
+        path = str(files.get(data_set.name, ""))
+        if path:
+            is_above = data_set.shown == "."
+            patterns.add(f"{PLACEHOLDER}/{path}" if is_above else path.replace(data_set.shown, PLACEHOLDER))
+    pattern = patterns.pop()
+    if not patterns and PLACEHOLDER in pattern and len(files) >= min(2, len(sets)):
+        return f"{quote_key(name)} = {quote(pattern)}\n"
     paths = (f"{quote_key(set_name)} = {quote(str(path))}" for set_name, path in files.items())
     return f"{quote_key(name)} = {{ paths = {{ {', '.join(paths)} }} }}\n"

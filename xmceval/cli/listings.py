@@ -13,12 +13,10 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.dataset_list import write_datasets
 from xmceval.report.metric_list import write_metrics
 
-form = options.form_option(["table", "json"])
-
 
 @options.command("metrics", short_help="List the metrics, or explain some of them.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=options.completing(lambda: METRICS))
-@form
+@options.form
 def metrics(names: tuple[str, ...], form: str) -> None:
     """List all metrics, or explain NAME: formula, options, conventions, source.
 
@@ -33,7 +31,7 @@ def metrics(names: tuple[str, ...], form: str) -> None:
 
 @options.command("datasets", short_help="List the public data sets, or show some of them.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=options.completing(catalogue.datasets))
-@form
+@options.form
 def datasets(names: tuple[str, ...], form: str) -> None:
     """List all public data sets, or show NAME in detail.
 

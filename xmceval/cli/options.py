@@ -21,6 +21,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 HELP_ALL = "xmceval.help_all"  # key in the meta of a context: whether help shows all options
+# options that the short help of score and compare begins with
+MAIN = ("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold")
 FILE = click.Path(readable=False)  # shells complete file names; readers refuse wrong files
 
 

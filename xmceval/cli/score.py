@@ -13,10 +13,7 @@ from xmceval.cli.messages import enforce, print_output, say, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.report.pictures import OF_RESULTS
 
-MAIN = (
-    *("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold"),
-    *("form", "plots", "page", "require", "quiet"),
-)
+MAIN = (*options.MAIN, "form", "plots", "page", "require", "quiet")
 
 
 @options.command("score", short_help="Score predictions against the truth.", main_options=MAIN)

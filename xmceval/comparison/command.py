@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmceval.cli import options
-from xmceval.cli.inputs import find_inputs, open_inputs, split_name, watch
+from xmceval.cli.inputs import Inputs, find_inputs, open_inputs, split_name, watch
 from xmceval.cli.messages import enforce, long_work, print_output, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.comparison.options import Testing
@@ -21,20 +20,13 @@ from xmceval.report.renderable import render
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.options import Options, specs
 
-# The input files with their roles, the scoring options, and the function that compares.
-Prepared = tuple[Iterable[tuple[str, Path]], Options | None, Callable[[], "Comparison"]]
-
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison
     from xmceval.report.gates import Gate
     from xmceval.report.sheet import Layout
-    from xmceval.rows.nouns import Nouns
 
 
-MAIN = (
-    *("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold"),
-    *("against", "test", "runs", "form", "plots", "page", "fail_if_worse", "quiet"),
-)
+MAIN = (*options.MAIN, "against", "test", "runs", "form", "plots", "page", "fail_if_worse", "quiet")
 
 
 @options.command("compare", short_help="Test which of several systems is better.", main_options=MAIN)
@@ -78,10 +70,29 @@ def command(form: str, **arguments: Any) -> None:
         return parse_gates(arguments["fail_if_worse"], arguments["fail_if_drop"], in_percent=layout.percent)
 
     find_gates(layout)  # the unit of shares may not be known before the truth is opened
-    prepare = _prepare_rows if _has_rows(arguments["truth"]) else _prepare_systems
-    inputs, scoring, compare = prepare(arguments, lambda nouns: find_gates(layout.settle(nouns)))
-    write_files = prepare_outputs(arguments, inputs, scoring, "differences")
-    comparison = compare()
+    if _has_rows(arguments["truth"]):
+        names, files = _find_tables(arguments)
+        parts = [("values per instance", to_path(part)) for file in files for part in parts_of(file)]
+        write_files = prepare_outputs(arguments, parts, None, "differences")
+        comparison = _compare_tables(arguments, names, files)
+    else:
+        inputs = _find_systems(arguments)
+        from xmceval.comparison.compare import compare_systems
+        from xmceval.comparison.gates import check_decidable
+
+        testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
+        write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options, "differences")
+        with open_inputs(inputs, arguments) as truth:
+            gates = find_gates(layout.settle(truth.setup.nouns))
+            check_decidable(gates, truth.setup.options.measures, len(inputs.systems), testing.against)
+            comparison = compare_systems(
+                truth,
+                inputs.systems,
+                testing,
+                save_rows=arguments["save_rows"],
+                force=arguments["force"],
+                watch=watch(arguments["quiet"]),
+            )
     gates = find_gates(layout.settle(comparison.results[0].nouns))
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.doubts, form=form)
@@ -90,8 +101,8 @@ def command(form: str, **arguments: Any) -> None:
     enforce(comparison.gates, quiet=arguments["quiet"])
 
 
-def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns], Sequence[Gate]]) -> Prepared:
-    """Return the files of systems and truth, the scoring options, and the function that scores and compares.
+def _find_systems(arguments: Mapping[str, Any]) -> Inputs:
+    """Find the truth and the systems.
 
     Refuse per-row values next to a truth, states (which would be read as labels), and a call without systems.
     """
@@ -111,32 +122,13 @@ def _prepare_systems(arguments: Mapping[str, Any], find_gates: Callable[[Nouns],
             f"{listed(states)}: saved states cannot be compared: each has only the totals of one system "
             "(hint: compare predictions, or files of --save-rows)"
         )
-    if not (arguments["preds"] or arguments["runs"]):
+    if not inputs.systems:
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
-    from xmceval.comparison.compare import compare_systems
-    from xmceval.comparison.gates import check_decidable
-
-    testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
-
-    def compare() -> Comparison:
-        with open_inputs(inputs, arguments) as truth:
-            gates = find_gates(truth.setup.nouns)
-            measures = truth.setup.options.measures
-            check_decidable(gates, measures, len(inputs.systems), testing.against)
-            return compare_systems(
-                truth,
-                inputs.systems,
-                testing,
-                save_rows=arguments["save_rows"],
-                force=arguments["force"],
-                watch=watch(arguments["quiet"]),
-            )
-
-    return inputs.list_files(), inputs.options, compare
+    return inputs
 
 
-def _prepare_rows(arguments: Mapping[str, Any], _: Callable[[Nouns], Sequence[Gate]]) -> Prepared:
-    """Return the files of per-row values, no options, and the function that compares them."""
+def _find_tables(arguments: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Any]]:
+    """Return the names, empty where none was passed, and the files of per-row values."""
     of_scoring = {*specs(Options), "runs", "save_rows", "dask"} - {"threads", "missing"}
     passed = [parameter.opts[0] for parameter in options.passed_options(of_scoring)]
     if passed:
@@ -144,34 +136,35 @@ def _prepare_rows(arguments: Mapping[str, Any], _: Callable[[Nouns], Sequence[Ga
             f"{listed(passed)}: not available for per-instance values, which are scored already "
             "(hint: pass these options to the command that writes them)"
         )
-    from xmceval.comparison.compare import compare_tables
-    from xmceval.files.saved_rows import read_rows
     from xmceval.files.shards import find_shards
 
     names, paths = zip(*map(split_name, (arguments["truth"], *arguments["preds"])), strict=True)
-    files = [find_shards(path) for path in paths]
+    return names, [find_shards(path) for path in paths]
 
-    def compare() -> Comparison:
-        with long_work(arguments["quiet"]):
-            tables = list(map(read_rows, files))
-            called: list[str] = []  # names from NAME=FILE, or from the file
-            for name, table in zip(names, tables, strict=True):
-                if name and len(table.systems) > 1:
-                    raise UsageError(
-                        f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
-                        "(hint: in Python, compare_rows(..., names=) names each of them)"
-                    )
-                called += [name] if name else table.systems
-            return compare_tables(
-                tables,
-                called,
-                Testing.of(arguments),
-                threads=arguments["threads"],
-                watch=watch(arguments["quiet"]),
-                missing=arguments["missing"] if options.passed_options({"missing"}) else "error",
-            )
 
-    return [("values per instance", to_path(part)) for file in files for part in parts_of(file)], None, compare
+def _compare_tables(arguments: Mapping[str, Any], names: Sequence[str], files: Sequence[Any]) -> Comparison:
+    """Read and compare per-row values."""
+    from xmceval.comparison.compare import compare_tables
+    from xmceval.files.saved_rows import read_rows
+
+    with long_work(arguments["quiet"]):
+        tables = list(map(read_rows, files))
+        called: list[str] = []  # names from NAME=FILE, or from the file
+        for name, table in zip(names, tables, strict=True):
+            if name and len(table.systems) > 1:
+                raise UsageError(
+                    f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
+                    "(hint: in Python, compare_rows(..., names=) names each of them)"
+                )
+            called += [name] if name else table.systems
+        return compare_tables(
+            tables,
+            called,
+            Testing.of(arguments),
+            threads=arguments["threads"],
+            watch=watch(arguments["quiet"]),
+            missing=arguments["missing"] if options.passed_options({"missing"}) else "error",
+        )
 
 
 def _has_rows(text: str) -> bool:

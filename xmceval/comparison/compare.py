@@ -274,8 +274,6 @@ def compare_tables(
 ) -> Comparison:
     """Compare the systems in tables of per-row values; `names` rename the first systems."""
     systems = [system for table in tables for system in table.systems]
-    if len(systems) < 2:
-        raise UsageError("a comparison needs at least two systems")
     if missing not in get_args(Missing):
         raise UsageError(f"missing must be one of {listed(get_args(Missing))}, got {missing!r}")
     if len(names) > len(systems):
@@ -291,17 +289,20 @@ def compare_tables(
     are_same_rows = not warnings
     measures = [restore_measure(name) for name in tables[0].metrics]
     sums = sums_of_rows(measures, block, pairs, holds_rows=testing.holds_rows)
-    counts = _restore_counts(tables) if are_same_rows else None
     unknown = Counts(block.rows.size, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False)
+    counts = [unknown] * len(called)
+    if are_same_rows and all("counts" in table.meta for table in tables):  # zeros would look like counts
+        counts = _restore_counts(tables)
     results = []
     nouns = OF_QUERIES if all(table.meta.get("has_queries") for table in tables) else OF_LABELS
     for i, name in enumerate(called):
-        values, extremes = (np.stack([getattr(metric, of)[i] for metric in sums]) for of in ("sums", "extremes"))
+        values = np.stack([metric.sums[i] for metric in sums])
+        extremes = np.stack([metric.extremes[i] for metric in sums])
         estimates = estimate(measures, values, [metric.n_rows[i] for metric in sums], extremes)
         figures = tuple(
             Value(measure, number.without_tie_bounds()) for measure, number in zip(measures, estimates, strict=True)
         )
-        results.append(Result(name, figures, unknown if counts is None else counts[i], nouns=nouns))
+        results.append(Result(name, figures, counts[i], nouns=nouns))
     differences, untested = find_differences(results, pairs, sums, testing, threads, watch)
     warnings += [*map(Doubt, _list_doubts(tables, are_same_rows=are_same_rows)), *untested]
     source = f"{counted(block.rows.size, nouns.row)} from saved values"
@@ -408,10 +409,8 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
     return block, [*doubts, *(f"{line}, {outcome}" for line in lines)]
 
 
-def _restore_counts(tables: Sequence[RowTable]) -> list[Counts] | None:
-    """Return the counts of each system; None if a table lacks them, since zeros would look like counts."""
-    if any("counts" not in table.meta for table in tables):
-        return None
+def _restore_counts(tables: Sequence[RowTable]) -> list[Counts]:
+    """Return the counts of each system."""
     try:
         return [
             Counts(

@@ -95,6 +95,7 @@ class Systems:
             [figure.estimate.value for figures in result.by_bin.values() for figure in figures] for result in results
         ]
         values = [list(zip(*(numbers[run] for run in runs), strict=True)) for runs in self.runs]  # by system and place
+        nouns = results[0].nouns
         of_runs = [
             Difference(
                 measure,
@@ -104,7 +105,7 @@ class Systems:
                 n=len(ours) + len(theirs),
                 bin=bin_name,
                 unit="run",
-                nouns=results[0].nouns,
+                nouns=nouns,
             )
             for system, baseline in self.by_runs
             for (bin_name, measure), ours, theirs in zip(places, values[system], values[baseline], strict=True)
@@ -130,7 +131,7 @@ class Systems:
         systems = [*untested.systems.values()]  # means for systems with several runs
         differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, of_runs)
         singles = [self.scores[runs[0]] for runs in self.runs if len(runs) == 1]
-        same_files = doubt_same_scores(singles, results[0].nouns.row)
+        same_files = doubt_same_scores(singles, nouns.row)
         return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
 
 
@@ -225,6 +226,7 @@ def find_differences(
     Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
     baseline) by number; `watch` shows the cost and progress of resampling.
     """
+    nouns = systems[0].nouns
     names = [result.name for result in systems]
     are_tested = {difference.pair for difference in of_runs}
     by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
@@ -233,9 +235,7 @@ def find_differences(
     if watch is not None and held and by_rows:
         n_rows = max(metric.count(*pair).n for metric in held for pair in by_rows)
         n_values = sum(len(metric.sums) for metric in held) * n_rows
-        watching = watch(
-            Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, systems[0].nouns.row)
-        )
+        watching = watch(Cost(len(held) * len(by_rows), testing.resamples, n_rows, BYTES * n_values, nouns.row))
     tested = list[Difference]()
     notes = list[str]()
     with watching as progress:
@@ -252,7 +252,7 @@ def find_differences(
                     progress(testing.resamples)
             counts = metric.count(system, baseline)
             if metric.measure.skips_rows and counts.n_one_sided and not metric.bin:
-                only = f"{counted(counts.n_one_sided, systems[0].nouns.row)} with a value in only one of"
+                only = f"{counted(counts.n_one_sided, nouns.row)} with a value in only one of"
                 notes.append(f"{metric.measure} counts {only} {names[baseline]} and {names[system]}")
             tested.append(
                 Difference(
@@ -265,7 +265,7 @@ def find_differences(
                     ties=counts.ties,
                     losses=counts.losses,
                     bin=metric.bin,
-                    nouns=systems[0].nouns,
+                    nouns=nouns,
                 )
             )
     empty = {part.bin.name for part in systems[0].slices if part.bin.is_empty}

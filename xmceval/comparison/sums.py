@@ -234,9 +234,11 @@ class MetricSums:
         for (i, share), (j, its_share) in itertools.product(shares, shares):
             num_num, num_den, den_num, den_den = products[i, j]
             errors = num_num - ratios[j] * num_den - ratios[i] * den_num + ratios[i] * ratios[j] * den_den
-            squares += share * its_share * errors / (moments[i].den * moments[j].den)
-            num2 += share * its_share * num_num
-            squared += share * its_share * num_num if share * its_share > 0 else 0
+            of_both = share * its_share
+            squares += of_both * errors / (moments[i].den * moments[j].den)
+            num2 += of_both * num_num
+            if of_both > 0:
+                squared += of_both * num_num
         size = sum((abs(share) * moments[run].num2 / moments[run].den ** 2 for run, share in shares), Fraction(0))
         first = moments[runs[0]]
         gap = None

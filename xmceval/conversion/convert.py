@@ -114,7 +114,9 @@ def convert(
             f"{argument('kind', 'truth')} or {argument('kind', 'scores')})"
         )
 
-    def write(file: Any) -> sparse.csr_array[np.float64]:
+    inputs = [*source.files, src, *([labels] if isinstance(labels, (str, Path)) else [])]
+    output: Any = nullcontext(dst) if path is None else open_output(path, force=force, inputs=inputs)
+    with output as file:
         matrix = collect_rows(source, width, are_scores=are_scores, top=top, threads=threads)
         if form == ".npz":
             parts = (_narrowed(matrix.data), matrix.indices, matrix.indptr)
@@ -127,14 +129,6 @@ def convert(
                 for text, n_rows in _format_rows(matrix):
                     stream.write(text)
                     add(n_rows)
-        return matrix
-
-    if path is None:
-        matrix = write(dst)
-    else:
-        inputs = [*source.files, src, *([labels] if isinstance(labels, (str, Path)) else [])]
-        with open_output(path, force=force, inputs=inputs) as file:
-            matrix = write(file)
     notes = list(source.warnings)
     n_rows, n_columns = matrix.shape
     if not width.is_known and source.n_labels != n_columns:

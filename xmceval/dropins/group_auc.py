@@ -14,6 +14,7 @@ from xmceval.rows.block import AnyArray, Float64
 from xmceval.rows.matrices.frames import aligned, check_rows, rows_of
 from xmceval.rows.matrices.storage import comparable
 from xmceval.rows.matrices.tensors import as_array
+from xmceval.rows.names import Axis
 from xmceval.scoring.tasks.curves import RankedGroups, find_starts, roc_areas, sort_by_score
 
 
@@ -43,8 +44,8 @@ class GroupAUC:
         """Compare all arrays; undefined values are equal."""
         if not isinstance(other, GroupAUC):
             return NotImplemented
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return all(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f") for ours, theirs in pairs)
+        names = [field.name for field in fields(self)]
+        return all(np.array_equal(getattr(self, n), getattr(other, n), equal_nan=n == "values") for n in names)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
     __array_ufunc__: ClassVar[None] = None
@@ -165,28 +166,18 @@ def group_aucs(
 
 def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> GroupAUC:
     """Check arrays [n], sort by group and descending score, and count ordered pairs; None means one group."""
-    others = {"y_score": y_score, "groups": groups, "sample_weight": sample_weight}
-    check_rows(y_true, **others)
+    check_rows(y_true, y_score=y_score, groups=groups, sample_weight=sample_weight)
     rows = rows_of(y_true, "y_true")
-    arrays = {
-        name: as_array(aligned(rows, values, rows_of(values, name)), name)
-        for name, values in {"y_true": y_true, **others}.items()
-        if values is not None or name in {"y_true", "y_score"}
-    }
-    truth = arrays["y_true"]
-    scores = arrays["y_score"]
-    weights = arrays.get("sample_weight")
-    keys = arrays.setdefault("groups", np.zeros(truth.size, dtype=np.int64))
-    if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
-        keys = arrays["groups"] = keys.astype(str)
-    for name, array in arrays.items():
-        noun, kinds = ("integer or string", "biuSU") if name == "groups" else ("number", "biuf")
-        if array.ndim != 1 or array.dtype.kind not in kinds:
-            raise DataError(f"{name}: expected one {noun} per entry, got shape {array.shape} of {array.dtype}")
-        if not truth.size:
-            raise DataError("y_true: has no entries; expected at least one")
-        if array.size != truth.size:
-            raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {truth.size:,}")
+    truth = _take(y_true, "y_true", rows)
+    if not truth.size:
+        raise DataError("y_true: has no entries; expected at least one")
+    scores = _take(y_score, "y_score", rows, truth.size)
+    keys = np.zeros(truth.size, dtype=np.int64)
+    if groups is not None:
+        keys = _take(groups, "groups", rows, truth.size)
+    weights = None
+    if sample_weight is not None:
+        weights = _take(sample_weight, "sample_weight", rows, truth.size)
     negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
     _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
     _check_entries("y_score", scores, ~np.isnan(scores), "a number")
@@ -204,6 +195,23 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
     dtype = np.int64 if weights is None else np.float64
     sums = areas.positive.astype(dtype), areas.negative.astype(dtype)
     return GroupAUC(keys[starts[:-1]], areas.values, np.diff(starts), *sums)
+
+
+def _take(values: Any, name: str, rows: Axis, size: int | None = None) -> AnyArray:
+    """Return numbers, or the keys of groups, in the order of the rows of the truth."""
+    array = as_array(aligned(rows, values, rows_of(values, name)), name)
+    noun = "number"
+    kinds = "biuf"
+    if name == "groups":
+        noun = "integer or string"
+        kinds = "biuSU"
+        if array.dtype == object and all(isinstance(key, str) for key in array.flat):
+            array = array.astype(str)
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        raise DataError(f"{name}: expected one {noun} per entry, got shape {array.shape} of {array.dtype}")
+    if size not in {None, array.size}:
+        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {size:,}")
+    return array
 
 
 def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str) -> None:

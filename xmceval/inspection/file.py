@@ -14,6 +14,7 @@ from xmceval.files.open import open_either
 from xmceval.files.opened import Opened
 from xmceval.files.sidecars.values import Names
 from xmceval.labels.counts import LabelCounts, count_labels
+from xmceval.labels.propensity import NO_IDS
 from xmceval.rows.block import AnyArray, Block, Int64, Rows, Scratch
 from xmceval.rows.checks import LARGEST_GRADE, validated_scores
 from xmceval.rows.progress import phase
@@ -223,7 +224,7 @@ class Contents:
 
     def lengths(self) -> Int64:
         """Return the number of entries of each row, in any order."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._lengths])
+        return np.concatenate([NO_IDS, *self._lengths])
 
 
 def _check_n_labels(source: Source, kind: str, longest: int, n_labels: int | None) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import tally as kernels
+from xmceval.labels.propensity import NO_IDS
 from xmceval.rows.block import Block, Int64, Scratch
 from xmceval.rows.checks import LARGEST_GRADE, SWAPPED, validated_truth
 from xmceval.rows.progress import phase
@@ -150,13 +151,13 @@ class LabelCounts:
         size = self._wraps.size
         low_bytes = self._low_bytes[: self.n_labels]
         wraps = self._wraps[: self.n_labels]
-        low = np.empty(0, dtype=np.int64)
+        low = NO_IDS
         is_dense = self.n_labels <= min(size, LONG_TABLE)
         if not is_dense:
             low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
             is_dense = self.n_labels <= min(size, 64 * low.size)
         if is_dense:
-            return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
+            return NO_IDS, wraps * np.int32(256) + low_bytes
         ids, counts = self._high.columns()
         low_counts = wraps[low] * np.int32(256) + low_bytes[low]
         return np.concatenate([low, ids]), np.concatenate([low_counts, counts[:, 0]])

@@ -21,6 +21,7 @@ DEFAULT_A = 0.55
 DEFAULT_B = 1.5
 ITSELF = "itself: not comparable with published values"  # ends what is said of propensities of the truth
 LARGEST = 2.0**40  # limit for 1/p
+NO_IDS = np.empty(0, dtype=np.int64)
 LONG_TABLE = 1 << 16  # counts; if the largest exceeds this, a table has only counts that occur
 
 
@@ -35,7 +36,7 @@ class Propensities:
     codes: NDArray[np.int32]
     source: str  # the file or argument that they come from, for the report
     # ascending labels; empty if `codes` is indexed by label
-    ids: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    ids: Int64 = field(default_factory=lambda: NO_IDS)
     # constants and number of training rows of the model; None if inverse propensities were passed
     a: float | None = None
     b: float | None = None
@@ -190,11 +191,10 @@ def from_table(
     a: float,
     b: float,
     *,
-    ids: Int64 | None = None,
+    ids: Int64 = NO_IDS,
     from_truth: bool = False,
 ) -> Propensities:
     """Estimate inverse propensities from a table of counts: a code is the count, or its position among them."""
-    ids = np.empty(0, dtype=np.int64) if ids is None else ids
     largest = int(table.max(initial=0))
     if largest < LONG_TABLE:
         inverse = _invert(np.arange(largest + 1), n, a, b)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.metrics.metric import Metric, Norm, Number
+from xmceval.metrics.metric import UNBOUNDED, Metric, Norm, Number
 
 YANG = "Yang, An Evaluation of Statistical Approaches to Text Categorization, 1999; scikit-learn"
 
@@ -135,7 +135,7 @@ def _count(name: str, title: str, formula: str, *, source: str = SOKOLOVA, **own
         fold=name,
         family="confusion",
         cutoff="none",
-        bounds=(0.0, float("inf")),
+        bounds=UNBOUNDED,
         higher_is_better=name not in {"fp", "fn"},
         unit="cells",
         **own,
@@ -225,7 +225,7 @@ DECISION_ENTRIES = (
         "number of cells decided wrongly per instance",
         "hamming",
         ("samples",),
-        bounds=(0.0, float("inf")),
+        bounds=UNBOUNDED,
         higher_is_better=False,
         norms={"rows": Norm("", "rows", "fp + fn")},
         unit="count",

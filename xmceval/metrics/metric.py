@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 FAMILIES = ("top-k", "row", "label", "confusion", "column")
 
+UNBOUNDED = (0.0, float("inf"))  # the bounds of values that may be of any size
 LARGEST = 2.0**40  # limit for grades, below which sums stay exact
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from xmceval.metrics.column import COLUMN_ENTRIES, TREC_NOTE
 from xmceval.metrics.confusion import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
-from xmceval.metrics.metric import Metric, Norm, Number
+from xmceval.metrics.metric import UNBOUNDED, Metric, Norm, Number
 
 DEFAULT_CUTOFFS = (1, 3, 5)
 
@@ -83,8 +83,6 @@ def _mean(divisor: str, formula: str) -> dict[str, Norm]:
 
 _LOGS = ("log2", "ln", "letor", "none")
 
-_UNBOUNDED = (0.0, float("inf"))
-
 _ENTRIES = (
     Metric(
         "P",
@@ -127,7 +125,7 @@ _ENTRIES = (
         BURGES,
         gain="grade",
         discounts=_LOGS,
-        bounds=_UNBOUNDED,
+        bounds=UNBOUNDED,
         unit="gain",
         cutoff="optional",
     ),
@@ -198,7 +196,7 @@ _ENTRIES = (
         JAIN,
         gain="propensity",
         discounts=_LOGS,
-        bounds=_UNBOUNDED,
+        bounds=UNBOUNDED,
         unit="gain",
         note="its ratio form is PSnDCG(norm=sum)",
     ),
@@ -310,7 +308,7 @@ _ENTRIES = (
         fold="coverage",
         family="row",
         cutoff="none",
-        bounds=_UNBOUNDED,
+        bounds=UNBOUNDED,
         higher_is_better=False,
         unit="count",
         needs_labels=True,

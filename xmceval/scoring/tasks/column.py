@@ -19,6 +19,8 @@ from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_sum
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import (
+    WEIGHT_BITS,
+    Bools,
     RankedGroups,
     average_precisions,
     find_starts,
@@ -26,11 +28,10 @@ from xmceval.scoring.tasks.curves import (
     roc_areas,
     sort_by_score,
 )
-from xmceval.scoring.tasks.label_counts import WEIGHT_BITS, check_weight
+from xmceval.scoring.tasks.label_counts import check_weight
 from xmceval.scoring.tasks.task import Estimates, Task, Unscored, rule_of
 from xmceval.scoring.totals import Field, Part
 
-Bools = NDArray[np.bool_]
 RECALL = "recall at precision"  # a fold of columns
 FOLDS = frozenset({"AUC", "AP", RECALL})
 SHORT = 1 << 31  # labels below this are stored in 32 bits

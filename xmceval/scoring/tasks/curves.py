@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from xmceval.rows.block import Float64, Int64
 
-WEIGHT_BITS = 40  # fractional bits of weights
+Bools = NDArray[np.bool_]
+
+# Sample weights, the largest in [1, 2), are counted in units of 2^-40, exact for sums below 2^22.
+WEIGHT_BITS = 40
 CLOSE = 1e-12  # relative; precisions this close are compared exactly
 EXACT = 2.0**53  # below this, whole numbers are exact in float64
 

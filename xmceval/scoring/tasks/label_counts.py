@@ -26,10 +26,11 @@ from xmceval.kernels.metrics.labelwise import (
     count_ranked_wide,
 )
 from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Float64, Int64, Rows, read_only
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
+from xmceval.scoring.tasks.curves import WEIGHT_BITS
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 
 Counts = NDArray[np.signedinteger[Any]]
@@ -41,11 +42,7 @@ CHUNK = 1 << 20
 COMPACT_ABOVE = 1 << 22  # labels; longer arrays that are mostly zeros are read by ids
 COMPACT_SHARE = 8  # an array is mostly zeros if fewer than one label in this many has a count
 
-# Sample weights, the largest in [1, 2), are counted in units of 2^-40, exact for sums below 2^22.
-WEIGHT_BITS = 40
-MOST_WEIGHT = 1 << 22
-
-NO_IDS = np.empty(0, dtype=np.int64)
+MOST_WEIGHT = 1 << 22  # limit for the sum of sample weights
 
 
 @dataclass(frozen=True)
@@ -85,8 +82,8 @@ class LabelRows(NamedTuple):
     ranked: Int64 = NO_IDS  # int64 array [n_rows, depth]; the labels by rank
     n_ranked: Int64 = NO_IDS  # int64 array [n_rows]; the number of ranks
     cutoffs: Int64 = NO_IDS
-    decided: Decided | None = None
     propensities: Propensities = NO_PROPENSITIES  # which order the labels of ideal rankings
+    decided: Decided | None = None
 
     def list_others(self) -> list[Int64]:
         """Return the labels that rankings, decisions or a filter add to the truth."""
@@ -97,10 +94,12 @@ class LabelRows(NamedTuple):
 
     def find_largest(self) -> int:
         """Return the largest of these labels, or -1."""
-        largest = int(self.left_out[1].max(initial=-1))
         if self.decided is not None:
-            return max(largest, self.decided.largest)
-        return max(largest, int(self.ranked.max(initial=-1, where=self._is_within_cutoffs())))
+            largest = self.decided.largest
+        else:
+            largest = int(self.ranked.max(initial=-1, where=self._is_within_cutoffs()))
+        left_out = self.left_out[1]
+        return max(largest, int(left_out.max())) if left_out.size else largest
 
     def _is_within_cutoffs(self) -> Any:
         return np.arange(self.ranked.shape[1]) < np.minimum(self.n_ranked, self.cutoffs[-1])[:, None]

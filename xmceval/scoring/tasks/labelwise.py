@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.bins import Bins
+from xmceval.labels.propensity import NO_IDS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64, Rows
@@ -21,13 +21,11 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import Batch, Decided, Pairs
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
+from xmceval.scoring.tasks.curves import Bools
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters, LabelRows
 from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
 
-Bools = NDArray[np.bool_]
-
-NO_LABELS = np.empty(0, dtype=np.int64)
 COUNTS_AT_ONCE = 1 << 19  # these and derived arrays stay in the processor's cache
 FEWEST_LABELS = 1 << 10
 
@@ -93,7 +91,7 @@ class LabelCells:
     def __init__(self, labels: Int64, counts: Counts, n_spans: int, rows: int, *, are_filtered: bool) -> None:
         self.labels = labels  # int64 [n]
         by_slot = np.array(counts.T, dtype=np.int64, order="C")
-        self.left_out: Int64 = NO_LABELS  # int64 [n]; the rows that leave each label out, if there is a filter
+        self.left_out: Int64 = NO_IDS  # int64 [n]; the rows that leave each label out, if there is a filter
         self.rows: Int64 | int = rows  # all others
         if are_filtered:
             self.left_out = by_slot[-1]
@@ -338,17 +336,12 @@ class Labelwise(Task):
         """Count the labels of a batch."""
         truth, decided, left_out = computed
         setup = batch.setup
-        rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
+        of_batch = truth, batch.weights, setup.drop_empty, left_out
         if decided is None:
             ranking = batch.ranking
-            rows = rows._replace(
-                ranked=ranking.labels,
-                n_ranked=ranking.n_ranked,
-                cutoffs=self.cutoffs,
-                propensities=setup.propensities,
-            )
+            rows = LabelRows(*of_batch, ranking.labels, ranking.n_ranked, self.cutoffs, setup.propensities)
         else:
-            rows = rows._replace(decided=decided)
+            rows = LabelRows(*of_batch, decided=decided)
         part.add(rows)
 
     def n_decided(self, part: LabelCounters) -> int | None:

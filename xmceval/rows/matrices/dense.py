@@ -31,7 +31,8 @@ class Dense(Matrix):
         """Copy rows into the scratch arrays, as int64 and float64."""
         values = self.values[start:stop]
         if self.are_scores:
-            is_stored, values = values != -np.inf, comparable(values)
+            is_stored = values != -np.inf
+            values = comparable(values)
             if is_stored.all():
                 rows = scratch.rows(len(values), values.size)
                 np.multiply(np.arange(len(values) + 1), values.shape[1], out=rows.indptr)
@@ -93,7 +94,8 @@ def lowest_labels(values: Any, rows: slice) -> Int64:
     """Return the label with the lowest score above -inf in each row, some rows at a time, without copying."""
     if isinstance(values, DeviceMatrix):
         return values.lowest_labels(rows)
-    lowest, step = np.empty(rows.stop - rows.start, dtype=np.int64), max(LOWEST_ENTRIES // values.shape[1], 1)
+    lowest = np.empty(rows.stop - rows.start, dtype=np.int64)
+    step = max(LOWEST_ENTRIES // values.shape[1], 1)
     for start in range(rows.start, rows.stop, step):
         part = values[start : min(start + step, rows.stop)]
         labels = np.argmin(part, axis=1)
@@ -106,7 +108,8 @@ def lowest_labels(values: Any, rows: slice) -> Int64:
 
 def _has_rows(values: NDArray[Any]) -> bool:
     """Return whether each row of a matrix [n_rows, n_labels] is contiguous."""
-    size, (step, stride) = values.dtype.itemsize, values.strides
+    size = values.dtype.itemsize
+    step, stride = values.strides
     is_native = values.flags.aligned and values.dtype.isnative
     return bool(is_native and values.size and (stride == size or values.shape[1] == 1) and step >= 0 == step % size)
 
@@ -118,7 +121,8 @@ def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
-    (n_rows, n_labels), size = values.shape, values.dtype.itemsize
+    n_rows, n_labels = values.shape
+    size = values.dtype.itemsize
     step = values.strides[0] // size if values.size else n_labels
     n = (n_rows - 1) * step + n_labels if values.size else 0
     return np.lib.stride_tricks.as_strided(values, (n,), (size,), writeable=False), step

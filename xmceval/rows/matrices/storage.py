@@ -151,7 +151,8 @@ class Csr(Matrix):
 
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        last, end = int(self.indptr[start]) + n_entries, int(self.indptr[-1])
+        last = int(self.indptr[start]) + n_entries
+        end = int(self.indptr[-1])
         if last >= end:
             return self.indptr.size - 1
         return int(np.searchsorted(self.indptr, self.indptr.dtype.type(last), side="right")) - 1
@@ -196,13 +197,15 @@ class PaddedLists(Matrix):
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
-        labels, scores = self.labels[start:stop], comparable(self.values[start:stop])
+        labels = self.labels[start:stop]
+        scores = comparable(self.values[start:stop])
         is_stored = labels != -1
         if is_stored.all():
             indptr = np.arange(stop - start + 1) * labels.shape[1]
             return Csr(indptr, labels.ravel(), scores.ravel(), are_scores=True).copy_rows(0, stop - start, scratch)
         rows, places = stored_rows(scratch, is_stored)
-        rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
+        rows.indices[:] = labels.ravel()[places]
+        rows.values[:] = scores.ravel()[places]
         return rows
 
 
@@ -217,12 +220,14 @@ def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
 
     Positions are indices into the raveled rows, int64 [n_stored].
     """
-    dtype, is_in_order = values.dtype, values.flags.c_contiguous
+    dtype = values.dtype
+    is_in_order = values.flags.c_contiguous
     is_known = is_in_order and dtype.itemsize in FINDERS and dtype.isnative and dtype.kind in "biuf"
     cells = np.ascontiguousarray(values if is_known else values != 0).ravel()
     find, word = FINDERS[cells.dtype.itemsize]
     is_float = cells.dtype.kind == "f"  # ignore the sign bit: -0.0 is 0
-    bits, places = word(np.iinfo(word).max >> is_float), scratch.array("places", cells.size, np.int64)
+    bits = word(np.iinfo(word).max >> is_float)
+    places = scratch.array("places", cells.size, np.int64)
     places = places[: int(find(read_only(cells.view(word)), bits, places))]
     rows = scratch.rows(values.shape[0], places.size)
     rows.indptr[:] = np.searchsorted(places, np.arange(values.shape[0] + 1) * values.shape[1])

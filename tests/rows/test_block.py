@@ -12,12 +12,12 @@ from hypothesis import given, strategies as st
 from support.examples import examples
 from support.files import open_scores, write
 
-from xmceval.errors import Fault
+from xmceval.errors import DataError, Fault
 from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Rows, Scratch, SortedRows
 from xmceval.rows.matrices.source import as_scores, selecting
 from xmceval.rows.matrices.storage import Csr
-from xmceval.rows.source import as_batch, cut, repaired, sharded
+from xmceval.rows.source import Lockstep, as_batch, cut, repaired, sharded
 
 N_ROWS, N_LABELS = 7, 5
 SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)
@@ -192,6 +192,18 @@ def test_a_source_names_the_files_that_its_rows_are_read_from(kind):
     source = SOURCES[kind]()
     assert [str(path) for path in source.files] == FILES[kind]
     assert as_batch(source, 0, 1).files == cut(source, 0, 1).files == source.files
+
+
+def test_shards_of_a_batch_are_read_as_one_stream_and_need_not_be_cut_alike():
+    truth, scores = (
+        sharded([as_scores(STORED[:n]), as_scores(STORED[n:])], name, are_scores=True)
+        for name, n in (("truth", 3), ("scores", 4))
+    )
+    with pytest.raises(DataError, match="y_score has 3 rows, y_score has 4 rows"):
+        list(Lockstep(truth, [scores]))
+    steps = list(Lockstep(as_batch(truth, 10, 2), [as_batch(scores, 10, 2)]))
+    assert [(block.first_row, block.n_rows) for block, _ in steps] == [(10, 3), (13, 1), (14, 3)]
+    assert steps[1][0].place(0) == "batch 2, y_score row 0"
 
 
 def test_coo_in_the_order_of_its_rows_shares_its_ids_and_has_its_own_number_of_rows():

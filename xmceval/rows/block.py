@@ -44,7 +44,8 @@ class SortedRows(Rows):
     def of(cls, rows: Rows, largest_label: int, *, has_only_ones: bool) -> SortedRows:
         """Return the same rows with known facts about them."""
         made = cls(*rows)
-        made.largest_label, made.has_only_ones = largest_label, has_only_ones
+        made.largest_label = largest_label
+        made.has_only_ones = has_only_ones
         return made
 
 
@@ -170,7 +171,8 @@ class Block:
         """Remove the first rows from this block and return them."""
         first, rest = self.stored.split(n_rows)
         head = Block(first, self.first_row, self.prefix, self.repairs, self.longest)
-        self.stored, self.first_row = rest, self.first_row + n_rows
+        self.stored = rest
+        self.first_row += n_rows
         return head
 
     def rows(self, scratch: Scratch) -> Rows:

@@ -72,7 +72,8 @@ def _fault(
     elif code == kernels.OUT_OF_RANGE:
         problem = f"{names.label} is outside 0..{width.n_labels - 1} ({width}; labels are 0-based)"
     elif code == kernels.DUPLICATE:
-        noun, first = names.label.split()[0], f" (first in {place})" if len(names.places) > 1 else ""
+        noun = names.label.split()[0]
+        first = f" (first in {place})" if len(names.places) > 1 else ""
         place = names.places[:2][-1]
         problem = f"{names.label} appears twice {names.row}{first}"
         systems = names.systems() if names.systems is not None and kind == "score" else ""

@@ -79,7 +79,8 @@ def sharded(shards: Sequence[Source], name: str, *, are_scores: bool) -> Source:
 
     With `are_scores` they are predictions, whose headers may also be ``rows k``, each with its own k.
     """
-    width, noun = Width(), "column" if are_scores else "label"
+    width = Width()
+    noun = "column" if are_scores else "label"
     declared = [(shard.n_labels, shard) for shard in shards if shard.n_labels is not None]
     exact = [(number, shard) for number, shard in declared if shard.is_exact]
     for number, shard in exact if are_scores else declared:
@@ -219,7 +220,8 @@ def cut(source: Source, start: int, stop: int, mark: Any = 0) -> Source:
     """
     stored = source.stored
     if isinstance(stored, Matrix):
-        stored, mark = stored.taken(slice(start, stop)), start
+        stored = stored.taken(slice(start, stop))
+        mark = start
     part = replace(
         source,
         n_rows=stop - start,
@@ -296,7 +298,8 @@ class Lockstep:
         n_shards = len(truth.parts)
         are_paired = n_shards > 1 and any(len(system.parts) == n_shards for system in systems)
         self._n_shards = n_shards if are_paired else 1
-        self._n_weights, self._most_rows = n_weights, most_rows
+        self._n_weights = n_weights
+        self._most_rows = most_rows
         self.n_rows = 0
 
     def __iter__(self) -> Generator[tuple[Block, ...], None, None]:
@@ -339,9 +342,13 @@ class Lockstep:
         for system in systems:
             if not (system.is_paired or is_last or (rest and system.block is None)):
                 continue  # it continues with the next shard
-            source, its_source, before = truth.source, system.source, 0
+            source = truth.source
+            its_source = system.source
+            before = 0
             if system.is_paired:
-                source, its_source, before = truth.shards[shard], system.shards[shard], first_row
+                source = truth.shards[shard]
+                its_source = system.shards[shard]
+                before = first_row
             n_rows = self.n_rows - before + rest
             if not (system.is_paired or is_last):  # with the rows of later shards
                 n_rows += sum(block.n_rows for later in truth.shards[shard + 1 :] for block in later.blocks())
@@ -359,7 +366,8 @@ class _Reader:
     """The blocks of one source, shard by shard or in one stream; `block` is the current block."""
 
     def __init__(self, source: Source, n_shards: int) -> None:
-        self.source, self.shards = source, source.parts
+        self.source = source
+        self.shards = source.parts
         self.is_paired = n_shards > 1 and len(self.shards) == n_shards
         self.stream = source.blocks()  # not begun if it is read shard by shard
         self.block: Block | None = None

@@ -85,11 +85,16 @@ class _Loop(Generic[Item, State]):
     def __init__(
         self, items: Iterator[Item], start: Callable[[], State], work: Callable[[State, Item], None], all_faults: bool
     ) -> None:
-        self._items, self._start, self._work, self._all_faults = items, start, work, all_faults
+        self._items = items
+        self._start = start
+        self._work = work
+        self._all_faults = all_faults
         self.is_stopped = False  # threads begin no other item
-        self._lock, self._n_drawn = threading.Lock(), 0
+        self._lock = threading.Lock()
+        self._n_drawn = 0
         self._ahead = deque[tuple[int, Item]]()
-        self._faults, self._errors = list[tuple[int, Fault]](), list[tuple[int, DataError]]()
+        self._faults = list[tuple[int, Fault]]()
+        self._errors = list[tuple[int, DataError]]()
 
     def run(self) -> None:
         """Process items until there are no more, or an error stops all threads."""
@@ -143,7 +148,8 @@ def _further_faults(state: State, item: Item, work: Callable[[State, Item], None
 
     def find(blocks: tuple[Any, ...]) -> Iterator[Fault]:
         """Yield the fault of each faulty row by bisection, so that many faults cost little more than one."""
-        n_rows, first_row = blocks[0].n_rows, blocks[0].first_row
+        n_rows = blocks[0].n_rows
+        first_row = blocks[0].first_row
         try:
             work(state, cast(Item, blocks if isinstance(item, tuple) else blocks[0]))
         except Fault as found:

@@ -60,7 +60,8 @@ class Shard:
 
     def cut(self, before: int, start: int, stop: int) -> Source:
         """Return rows `start` to `stop` of the whole; earlier shards have `before` rows."""
-        first, mark = start - before, 0
+        first = start - before
+        mark = 0
         if first and self.can_start:
             mark = first
             if self.marks:
@@ -99,7 +100,8 @@ def evaluate_in_parts(
 ) -> list[Totals]:
     """Score systems on the same truth in tasks of an executor, whose workers see the files; see `evaluate`."""
     sources = [truth, *(system.scores for system in systems)]
-    setup, where = systems[0].setup, argument("executor")
+    setup = systems[0].setup
+    where = argument("executor")
     setup.program.check_mergeable(where)  # groups were refused when options were read
     if not all(rows.has_sums for rows in joint):
         raise UsageError(
@@ -113,8 +115,10 @@ def evaluate_in_parts(
     n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
         return evaluate(truth, systems, joint, first=first)
-    totals, no_rows = [empty(system.setup) for system in systems], deepcopy(joint)
-    faults, error = list[Fault](), None
+    totals = [empty(system.setup) for system in systems]
+    no_rows = deepcopy(joint)
+    faults = list[Fault]()
+    error = None
     options = recorded_options(setup.options.changed())  # tasks receive no files or arrays
     lean = [
         replace(system, setup=replace(system.setup, options=options, inputs=(), labels=None, warnings=()))
@@ -167,7 +171,8 @@ def _find_shards(executor: Executor, sources: Sequence[Source]) -> list[list[Sha
         n_bytes = sum(size_of(path) for path in shard.files)
         can_start = shard.can_start is not None and shard.can_start()
         if isinstance(shard.stored, Matrix):
-            n_bytes, can_start = shard.stored.n_bytes, True
+            n_bytes = shard.stored.n_bytes
+            can_start = True
         n_rows, marks = counts.get(id(shard), (shard.n_rows or 0, ()))
         return Shard(shard, whole, n_rows, marks, n_bytes, _local_files(shard), can_start)
 
@@ -178,7 +183,8 @@ def count_rows(
     text: Source, mark_of: Callable[[Block], Any], files: Sequence[LocalFile]
 ) -> tuple[int, list[Any], list[str]] | DataError:
     """Return the number of rows of a text file, marks to begin reading at, and warnings; or its error."""
-    marks, n_rows = list[Any](), 0
+    marks = list[Any]()
+    n_rows = 0
     try:
         _check_files(files)
         for block in text.blocks():
@@ -222,7 +228,8 @@ def _check_files(files: Sequence[LocalFile]) -> None:
 def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], setup: Setup) -> int:
     """Return the number of rows, ignoring trailing blank lines of predictions."""
     numbers, *others = [[shard.n_rows for shard in shards] for shards in sharded]
-    n_weights, n_rows = None if setup.weights is None else setup.weights.size, sum(numbers)
+    n_weights = None if setup.weights is None else setup.weights.size
+    n_rows = sum(numbers)
     fit = (theirs == numbers if len(theirs) == len(numbers) else sum(theirs) == n_rows for theirs in others)
     if n_weights not in {None, n_rows} or not all(fit):
         for _ in Lockstep(sources[0], sources[1:], n_weights):  # raises unless the extra lines are blank
@@ -251,7 +258,8 @@ def _cut(sharded: Sequence[Sequence[Shard]], systems: Sequence[OpenedSystem]) ->
             truth, *scores = [shard.cut(n, start, stop) for shard, n in zip(shards, before, strict=True)]
             in_part = []
             for system, rows in zip(systems, scores, strict=True):
-                setup, pairs = system.setup, system.setup.filter
+                setup = system.setup
+                pairs = system.setup.filter
                 if setup.weights is not None:
                     setup = replace(setup, weights=setup.weights[start:stop], weights_from=start)
                 if pairs is not None:
@@ -308,7 +316,8 @@ def score_part(version: str, joint: Sequence[JointRows], part: Part) -> PartResu
     """Score the rows of a part in a task; return errors instead of raising them."""
     if version != VERSION:
         return PartResult(error=DataError(f"a worker has xmceval {VERSION}; this is {version}"))
-    truth, systems = part.truth, part.systems
+    truth = part.truth
+    systems = part.systems
     scores = [system.scores for system in systems]
     try:
         _check_files(part.files)
@@ -325,7 +334,8 @@ def score_part(version: str, joint: Sequence[JointRows], part: Part) -> PartResu
             error = DataError(f"{truth.name}: has changed since its rows were counted")
         _check_files(part.files)
     except DataError as problem:
-        faults, error = [], problem
+        faults = []
+        error = problem
     if faults or error is not None:
         ordered = sorted((fault.row, fault.message, fault.doubt) for fault in faults)
         return PartResult(faults=ordered[:COUNTED], error=error)

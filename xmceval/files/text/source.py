@@ -70,7 +70,9 @@ def text_source(path: Path, layout: TextLayout, *, are_scores: bool, max_line: i
 
 def _read_text(layout: TextLayout, are_scores: bool, max_line: int, source: Source) -> Blocks:
     """Yield one block per chunk."""
-    grammar, n_declared, skipped = GRAMMARS[layout.kind], layout.n_rows, 0 if source.start else layout.start
+    grammar = GRAMMARS[layout.kind]
+    n_declared = layout.n_rows
+    skipped = 0 if source.start else layout.start
     offset, row, line = source.start or Mark(0, 0, layout.header_lines + 1)
     chunks = LineChunks(source.files[0], max_line, offset=offset)
     may_be_blank = not source.start and n_declared is None

@@ -35,7 +35,8 @@ class Dense(Matrix):
         """Copy rows into the scratch arrays, as int64 and float64."""
         values = self.values[start:stop]
         if self.are_scores:
-            is_stored, values = values != -np.inf, comparable(values)
+            is_stored = values != -np.inf
+            values = comparable(values)
             if is_stored.all():
                 rows = scratch.rows(len(values), values.size)
                 np.multiply(np.arange(len(values) + 1), values.shape[1], out=rows.indptr)
@@ -94,7 +95,8 @@ def lowest_labels(values: Any, rows: slice) -> Int64:
     """Return the label with the lowest score above -inf in each row, some rows at a time, without copying."""
     if isinstance(values, DeviceMatrix):
         return values.lowest_labels(rows)
-    lowest, step = np.empty(rows.stop - rows.start, dtype=np.int64), max(LOWEST_ENTRIES // values.shape[1], 1)
+    lowest = np.empty(rows.stop - rows.start, dtype=np.int64)
+    step = max(LOWEST_ENTRIES // values.shape[1], 1)
     for start in range(rows.start, rows.stop, step):
         part = values[start : min(start + step, rows.stop)]
         labels = np.argmin(part, axis=1)
@@ -107,7 +109,8 @@ def lowest_labels(values: Any, rows: slice) -> Int64:
 
 def _has_rows(values: NDArray[Any]) -> bool:
     """Return whether each row of a matrix [n_rows, n_labels] is contiguous."""
-    size, (step, stride) = values.dtype.itemsize, values.strides
+    size = values.dtype.itemsize
+    step, stride = values.strides
     is_native = values.flags.aligned and values.dtype.isnative
     return bool(is_native and values.size and (stride == size or values.shape[1] == 1) and step >= 0 == step % size)
 

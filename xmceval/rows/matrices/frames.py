@@ -61,7 +61,8 @@ def read_wide(frame: Any, name: str) -> Wide:
         )
     if naming and has_numbers(naming[0]):
         order = np.argsort(np.asarray(rows.listed))
-        numbers, rows = numbers[order], Axis(name, "row", range(len(order)), column=naming[0])
+        numbers = numbers[order]
+        rows = Axis(name, "row", range(len(order)), column=naming[0])
     return Wide(numbers, rows, Axis.of(name, "label", frame.columns))
 
 

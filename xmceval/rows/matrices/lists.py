@@ -123,7 +123,8 @@ def join_lists(pair: Pair) -> Csr | None:
         return None
     check_dtype(labels.dtype, pair.labels_name)
     check_dtype(scores.dtype, pair.scores_name)
-    owners, is_kept = np.repeat(np.arange(len(lengths)), lengths), labels != -1
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    is_kept = labels != -1
     indptr = np.searchsorted(owners[is_kept], np.arange(len(lengths) + 1))
     return Csr(indptr, as_ids(labels, pair.labels_name)[is_kept], scores[is_kept], are_scores=True)
 
@@ -158,7 +159,8 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool, 
     if labels.dtype.kind in "iu":
         is_padding = labels == -1
         n_padding = np.bincount(np.repeat(np.arange(len(rows)), lengths)[is_padding], minlength=len(rows))
-        n_kept, kept = np.array(lengths, dtype=np.int64) - n_padding, labels[~is_padding]
+        n_kept = np.array(lengths, dtype=np.int64) - n_padding
+        kept = labels[~is_padding]
         indptr = np.concatenate([[0], np.cumsum(n_kept)])
         values = np.repeat(indptr[1:], n_kept) - np.arange(kept.size) if are_scores else np.ones(kept.size)
         return Csr(indptr, kept, values.astype(np.float64), are_scores)

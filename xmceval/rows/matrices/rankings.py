@@ -29,7 +29,8 @@ def in_memory(values: Any) -> Numbers:
 
 def _split(values: Any) -> Iterator[AnyArray]:
     """Yield the rows in parts: first a single one, which mostly is enough to decide."""
-    n_rows, step = values.shape[0], max(CELLS // max(values.shape[1], 1), 1)
+    n_rows = values.shape[0]
+    step = max(CELLS // max(values.shape[1], 1), 1)
     if n_rows:
         yield values[:1]
     for start in range(1, n_rows, step):

@@ -69,7 +69,8 @@ class MatrixRows(StoredRows):
         """Select the `depth` best labels of each row, and the true labels that tie with the last."""
         if self.source.depth is None or not isinstance(self.piece, Dense):
             return None
-        rows, nan = slice(self.start, self.start + self.n_rows), np.array([-1, -1], dtype=np.int64)
+        rows = slice(self.start, self.start + self.n_rows)
+        nan = np.array([-1, -1], dtype=np.int64)
         selected = select(self.piece.values, rows, self.source.depth, truth, scratch, nan)
         row, label = nan.tolist()
         if row >= 0:
@@ -84,9 +85,11 @@ def read_matrix(source: Source) -> Blocks:
     """
     first_row = source.start
     for piece in pieces_of(source, first_row):
-        start, n_rows = 0, piece.n_rows
+        start = 0
+        n_rows = piece.n_rows
         while start < n_rows:
-            stop, row = _stop_block(source, piece, start, n_rows), first_row + start
+            stop = _stop_block(source, piece, start, n_rows)
+            row = first_row + start
             yield Block(MatrixRows(source, piece, start, stop - start, row), row)
             start = stop
         first_row += n_rows
@@ -113,7 +116,8 @@ def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block |
 
     None if there are no rows, too many, or repairs.
     """
-    stored, n_rows = source.stored, source.n_rows
+    stored = source.stored
+    n_rows = source.n_rows
     if not isinstance(stored, Matrix) or not n_rows:
         return None
     is_one_block = not source.repairs and _stop_block(source, stored, 0, n_rows) == n_rows
@@ -164,7 +168,8 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None, *, 
     values = as_values(y_true, name)
     is_of_lists = isinstance(y_true, (list, tuple))
     reading = AS_MATRIX if is_of_lists else f"dense array of {storage.name_of(values.dtype)}"
-    dense, (n_rows, width) = Dense(values, are_scores=False), values.shape
+    dense = Dense(values, are_scores=False)
+    n_rows, width = values.shape
     return Source(name, read_matrix, n_rows, width, stored=dense, reading=reading)
 
 
@@ -194,7 +199,8 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
                 )
             reading = f"ids of labels in {pair.labels_name}, scores in {pair.scores_name}"
             joined = PaddedLists(ids[:], values)
-        name, dtype = pair.labels_name, joined.values.dtype
+        name = pair.labels_name
+        dtype = joined.values.dtype
         return Source(name, read_matrix, joined.n_rows, stored=joined, dtype=dtype, reading=reading)
     lists = find_lists(y_score, name, n_labels, are_scores=True)
     if lists is not None:
@@ -207,7 +213,8 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
         ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
         return Source(name, read_matrix, len(labels), stored=PaddedLists(labels, ranks), reading=RANKED, is_ranked=True)
     reading = f"dense array of {storage.name_of(values.dtype)}, a score for each label"
-    dense, (n_rows, width) = Dense(values, are_scores=True), values.shape
+    dense = Dense(values, are_scores=True)
+    n_rows, width = values.shape
     doubts = doubt_ids(numbers, name)
     return Source(name, read_matrix, n_rows, width, stored=dense, notes=doubts, dtype=values.dtype, reading=reading)
 
@@ -223,7 +230,8 @@ def _take_sparse(matrix: Any, name: str, *, are_scores: bool) -> Any:
         matrix, dtype = tensors.as_scipy(matrix, name)
     elif type(matrix).__module__.startswith("cupyx"):
         matrix = matrix.get()
-    csr, reading = Csr(*csr_arrays(matrix, name), are_scores), f"sparse matrix of {storage.name_of(matrix.dtype)}"
+    csr = Csr(*csr_arrays(matrix, name), are_scores)
+    reading = f"sparse matrix of {storage.name_of(matrix.dtype)}"
     storage.check_dtype(matrix.dtype, name)
     n_rows, n_labels = map(int, matrix.shape)
     return Source(name, read_matrix, n_rows, n_labels, stored=csr, dtype=dtype or matrix.dtype, reading=reading)

@@ -30,7 +30,8 @@ def csr_arrays(matrix: Any, name: str) -> tuple[AnyArray, AnyArray, AnyArray]:
         matrix = matrix.tocsr()
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
-    form, (n_rows, n_columns) = matrix.format, matrix.shape
+    form = matrix.format
+    n_rows, n_columns = matrix.shape
     contradiction = "{}: its arrays in {} form do not describe a matrix of shape {}"
     try:
         arrays = [getattr(matrix, part) for part in PARTS.get(form, ())]
@@ -83,7 +84,8 @@ def indptr_error(name: str, n_rows: int, n_stored: int, noun: str = "row") -> Da
 
 def _fit_together(matrix: Any, form: str, *arrays: AnyArray) -> bool:
     """Return whether the arrays of a matrix, values first, have the dimensions, types and lengths of its form."""
-    (n_rows, n_columns), indices = matrix.shape, arrays[1:]
+    n_rows, n_columns = matrix.shape
+    indices = arrays[1:]
     for array in indices:
         if array.ndim != 1 or array.dtype.kind not in "iu":
             return False

@@ -157,7 +157,8 @@ class Csr(Matrix):
 
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        last, end = int(self.indptr[start]) + n_entries, int(self.indptr[-1])
+        last = int(self.indptr[start]) + n_entries
+        end = int(self.indptr[-1])
         if last >= end:
             return self.indptr.size - 1
         return int(np.searchsorted(self.indptr, self.indptr.dtype.type(last), side="right")) - 1
@@ -204,13 +205,15 @@ class PaddedLists(Matrix):
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
-        labels, scores = self.labels[start:stop], comparable(self.values[start:stop])
+        labels = self.labels[start:stop]
+        scores = comparable(self.values[start:stop])
         is_stored = labels != -1
         if is_stored.all():
             indptr = np.arange(stop - start + 1) * labels.shape[1]
             return Csr(indptr, labels.ravel(), scores.ravel(), are_scores=True).copy_rows(0, stop - start, scratch)
         rows, places = stored_rows(scratch, is_stored)
-        rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
+        rows.indices[:] = labels.ravel()[places]
+        rows.values[:] = scores.ravel()[places]
         return rows
 
 

@@ -109,7 +109,8 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     import scipy.sparse as sp
 
     torch = sys.modules["torch"]
-    tensor, shape = _plain(tensor, name), tuple(map(int, tensor.shape))
+    tensor = _plain(tensor, name)
+    shape = tuple(map(int, tensor.shape))
     if tensor.dim() != 2 or (tensor.layout == torch.sparse_coo and tensor.dense_dim()):
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got a sparse tensor of shape {shape}")
     # Arrays are set afterwards, since scipy's constructors would copy 64-bit indices.
@@ -121,7 +122,9 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
             numbers, dtype = _read_stored(tensor.values(), name)
             ids, ends = as_array(indices, name), as_array(indptr, name)
             matrix = (sp.csr_matrix if by_row else sp.csc_matrix)(shape, dtype=numbers.dtype)
-            matrix.data, matrix.indices, matrix.indptr = numbers, ids, ends
+            matrix.data = numbers
+            matrix.indices = ids
+            matrix.indptr = ends
             return matrix, dtype
         try:  # compressed blocks, with indices that are checked here
             tensor = torch.sparse_compressed_tensor(
@@ -129,7 +132,8 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
             ).to_sparse()
         except RuntimeError as error:
             raise DataError(f"{name}: its arrays do not describe a tensor of shape {shape}") from error
-    places, (numbers, dtype) = as_array(tensor._indices(), name), _read_stored(tensor._values(), name)
+    places = as_array(tensor._indices(), name)
+    numbers, dtype = _read_stored(tensor._values(), name)
     matrix = sp.coo_matrix(shape, dtype=numbers.dtype)
     matrix.data = numbers
     if hasattr(matrix, "coords"):  # scipy 1.13 or later, where `row` and `col` would copy 64-bit indices

@@ -345,11 +345,11 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
     if layout.names is not None and has_names:
         facts.append(f"label names from {layout.names.source}")
     if request.are_scores and SCORES not in form.holds:
-        found = f"{head.path}: looks like truth ({', '.join(facts)})"
-        raise DataError(f"{found}; expected predictions, such as rows of idx:score")
+        problem = f"{head.path}: looks like truth ({', '.join(facts)})"
+        raise DataError(f"{problem}; expected predictions, such as rows of idx:score")
     if not request.are_scores and TRUTH not in form.holds:
-        found = f"{head.path}: looks like predictions ({', '.join(facts)})"
-        raise DataError(f"{found}; expected truth, such as rows of idx:value")
+        problem = f"{head.path}: looks like predictions ({', '.join(facts)})"
+        raise DataError(f"{problem}; expected truth, such as rows of idx:value")
     return Opened(
         text_source(head.path, layout, are_scores=request.are_scores, max_line=request.max_line),
         form,

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmceval.api.score import score
 from xmceval.api.types import MatrixLike
 from xmceval.errors import DataError, Fault
 from xmceval.kernels.metrics.sums import multiples_of
@@ -17,12 +16,12 @@ from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, count_ro
 from xmceval.metrics.names import check_cutoff
 from xmceval.metrics.table import METRICS
 from xmceval.rows.block import SortedRows, read_only
-from xmceval.rows.matrices.source import open_pair, whole_block
+from xmceval.rows.matrices.source import open_pair
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, find_doubts
 from xmceval.scoring.batch import EMPTY_WHOLE
 from xmceval.scoring.compile import compile_program
-from xmceval.scoring.evaluate import BlockScratch, check_truth, make_batch
+from xmceval.scoring.evaluate import BlockScratch, check_truth, make_batch, whole_blocks
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import OpenedSystem, Setup
 from xmceval.scoring.totals import Sums
@@ -133,6 +132,8 @@ def _make(name: str, metric: str, others: str, value: str, *what: str) -> Any:
         return scored(y_true, y_score, k=k, sample_weight=sample_weight, grades=grades)
 
     def scored(y_true: MatrixLike, y_score: MatrixLike, *, k: int = 5, **options: Any) -> float:
+        from xmceval.api.score import score  # not loaded for small matrices
+
         return score(y_true, y_score, k=k, metrics=metric, **options)[f"{metric}@{check_cutoff(k)}"]
 
     function: Any = plain
@@ -168,16 +169,15 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     scratch, sums = BlockScratch.take(), Sums(1)
     try:
         opened = open_pair(y_true, y_score, depth=k + 1)
-        if opened is None:
+        if opened is None or k < 1:
             return None
         truth, scores = opened
-        n_rows, n_labels = truth.n_rows or 0, truth.n_labels
-        is_small = 0 < n_rows * k <= MOST_RANKED and n_rows == scores.n_rows
-        if not is_small or n_labels is None or n_labels != scores.n_labels or k > n_labels or scores.notes:
+        blocks, n_labels = whole_blocks(opened, MOST_RANKED // k), truth.n_labels
+        if blocks is None or scores.notes:
             return None
-        block, other = whole_block(truth), whole_block(scores)
-        if block is None or other is None:
+        if n_labels is None or n_labels != scores.n_labels or k > n_labels:
             return None
+        block, other = blocks
         setup = _set_up(metric, k, n_labels)
         checked = check_truth(scratch, block, setup, setup.width)
         batch = make_batch(scratch, checked, other, OpenedSystem(scores, setup))
@@ -190,7 +190,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     if batch.whole != EMPTY_WHOLE or batch.ranking.n_tied or counts[LOWEST] or counts[ROUNDED]:
         return None
     are_ordered = batch.ends is not None or isinstance(batch.scores, SortedRows)
-    if n_rows > FEW_ROWS or not are_ordered:
+    if batch.n_rows > FEW_ROWS or not are_ordered:
         pieces = list[FirstRows]()
         copy_first_rows(0, batch, other, pieces)
         if any(find_doubts(pieces, setup=setup, n_labels=n_labels)):

@@ -407,10 +407,9 @@ def score_systems(
     progress: Progress | None = None,
 ) -> tuple[Result, ...]:
     """Score systems on an opened truth, reading it once; `check_saving` has checked the outputs."""
-    setup = truth.setup
-    doubts = tuple(doubt_same_scores(systems, setup.nouns.row))
-    if doubts:
-        truth = replace(truth, setup=replace(setup, warnings=(*setup.warnings, *doubts)))
+    same = tuple(doubt_same_scores(systems, truth.setup.nouns.row))
+    if same:
+        truth = replace(truth, setup=replace(truth.setup, warnings=(*truth.setup.warnings, *same)))
     opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
     if not holds_rows and save_state is None:
         return tuple(map(finish_state, score_opened(truth, opened, progress=progress)))

@@ -6,8 +6,9 @@ Examples for training loops and other libraries: ``xmceval guide loops``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,10 @@ from xmceval.report.result import Result
 from xmceval.rows.block import Block, Float64
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.matrices.source import check_narrow, open_pair, whole_block
+from xmceval.rows.matrices.source import check_narrow, open_pair
 from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
 from xmceval.rows.source import Lockstep, Source, agreed_width, as_batch, declared_width
 from xmceval.rows.threads import as_error, each_block
-from xmceval.scoring.batch import Batch
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.evaluate import (
     BlockScratch,
@@ -42,6 +42,7 @@ from xmceval.scoring.evaluate import (
     rows_at_once,
     score_block,
     select_scores,
+    whole_blocks,
 )
 from xmceval.scoring.options import SOURCES, Options, recorded_options, refuse_unknown, specs
 from xmceval.scoring.setup import inputs
@@ -338,15 +339,13 @@ class Evaluator:
         if weights is not None:
             weighted = replace(setup, weights=weights / setup.weight_unit, weights_from=self._n_rows)
         system = OpenedSystem(scores, weighted)
-        checked = self._check_block(truth, system)
-        of_blocks = self._score_blocks(truth, system) if checked is None else None
+        add_to = self._check_block(truth, system)
+        if add_to is None:
+            add_to = self._check_blocks(truth, system)
         totals = totals.spare()
         self._is_torn = True
         try:
-            if checked is not None:
-                add_batch(*checked, totals)
-            elif of_blocks is not None:
-                totals.absorb(of_blocks)
+            add_to(totals)
         except DataError:
             self._is_torn = False
             raise
@@ -400,33 +399,31 @@ class Evaluator:
         wider = empty(setup)
         return setup, wider.merge(totals) if self._n_rows else wider  # rows of a file, too
 
-    def _check_block(self, truth: Source, system: OpenedSystem) -> tuple[Batch, Sequence[Any]] | None:
-        """Return a batch of one block and what it adds; None if it has several blocks or invalid rows."""
-        scores = system.scores
-        if truth.n_rows != scores.n_rows or (truth.n_rows or 0) > self._most_rows:
+    def _check_block(self, truth: Source, system: OpenedSystem) -> Callable[[Totals], None] | None:
+        """Check a batch of one block; return what adds it to totals, or None for several blocks or invalid rows."""
+        sources, prefix = (truth, system.scores), f"batch {self._n_batches + 1}, "
+        blocks = whole_blocks(sources, self._most_rows, self._n_rows, prefix)
+        if blocks is None:
             return None
-        first_row, prefix = self._n_rows, f"batch {self._n_batches + 1}, "
-        block, other = whole_block(truth, first_row, prefix), whole_block(scores, first_row, prefix)
-        if block is None or other is None:
-            return None
+        block, other = blocks
         try:
-            setup = system.setup
-            batch = make_batch(self._scratch, check_truth(self._scratch, block, setup, setup.width), other, system)
-            return batch, compute_batch(batch)
-        except Fault:  # scoring blocks then finds and reports all faults
+            checked = check_truth(self._scratch, block, system.setup, system.setup.width)
+            batch = make_batch(self._scratch, checked, other, system)
+            return partial(add_batch, batch, compute_batch(batch))
+        except Fault:  # `_check_blocks` finds and reports all faults
             return None
 
-    def _score_blocks(self, truth: Source, system: OpenedSystem) -> Totals:
-        """Return the totals of a batch alone, whose blocks are scored by a pool of threads."""
+    def _check_blocks(self, truth: Source, system: OpenedSystem) -> Callable[[Totals], None]:
+        """Check a batch, whose blocks are scored by a pool of threads; return what adds its totals to others."""
         truth, scores = self._in_batch(truth, system.scores)
         steps = Lockstep(truth, [scores], most_rows=self._most_rows)
-        systems, totals = [replace(system, scores=scores)], [empty(system.setup)]
+        systems, of_batch = [replace(system, scores=scores)], empty(system.setup)
 
         def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-            score_block(scratch, blocks, systems, totals)
+            score_block(scratch, blocks, systems, [of_batch])
 
         each_block(iter(steps), BlockScratch.take, work, self._threads, all_faults=True)
-        return totals[0]
+        return lambda totals: totals.absorb(of_batch)
 
     def result(self) -> Result:
         """Return the values over all rows so far, with intervals and counts as in `score`.
@@ -526,8 +523,8 @@ class Evaluator:
             A path in a folder that does not exist, or that is not a file.
         """
         with self._lock:
-            state = self._state
-        write_output(path, pack_state(state), force=True)
+            content = pack_state(self._state)
+        write_output(path, content, force=True)
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:

@@ -70,6 +70,8 @@ class FirstRows(NamedTuple):
     @classmethod
     def join(cls, pieces: Sequence[FirstRows]) -> FirstRows:
         """Return the first rows of all blocks, of one system, in order."""
+        if len(pieces) == 1:
+            return pieces[0]
         ordered = sorted(pieces, key=lambda piece: piece.first_row)
         return cls(*ordered[0][:2], *map(np.concatenate, zip(*(piece[2:] for piece in ordered), strict=True)))
 

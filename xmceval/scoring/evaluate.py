@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument, counted
 from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.matrices.source import selecting
+from xmceval.rows.matrices.source import selecting, whole_block
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.source import Lockstep, Source
@@ -66,11 +66,10 @@ def evaluate(
     Systems share rows, program, weights and filter. Per-row values are also added to `joint`, and `first`
     receives copies of the first rows; `progress` is called with numbers of finished rows.
     """
-    totals = [empty(system.setup) for system in systems]
+    setup, setups = systems[0].setup, [system.setup for system in systems]
+    totals = [empty(of_system) for of_system in setups]
     sources = [select_scores(system.setup, system.scores) for system in systems]
-    setup = systems[0].setup
-    n_weights = None if setup.weights is None else setup.weights.size
-    steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once([system.setup for system in systems]))
+    n_weights, most_rows = None if setup.weights is None else setup.weights.size, rows_at_once(setups)
     are_few = truth.n_rows is not None and truth.n_rows <= OF_FEW**2  # too few hits for a clear difference
     taken: list[BlockScratch] = []
 
@@ -78,23 +77,50 @@ def evaluate(
         taken.append(BlockScratch.take())
         return taken[-1]
 
-    def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
-        score_block(scratch, blocks, systems, totals, joint, first, are_few=are_few)
+    def work(scratch: BlockScratch, blocks: Sequence[Block], *, are_shared: bool = True) -> None:
+        score_block(scratch, blocks, systems, totals, joint, first, are_few=are_few, are_shared=are_shared)
         n_rows = blocks[0].n_rows
         add(n_rows)
         if progress is not None:
             progress(n_rows)
 
     name = systems[0].scores.name if len(systems) == 1 else counted(len(systems), "system")
+    blocks = whole_blocks([truth, *sources], most_rows)
+    n_rows = blocks[0].n_rows if blocks is not None and n_weights in {None, blocks[0].n_rows} else 0
     with phase(name, truth.n_rows) as add:
-        each_block(iter(steps), start, work, threads, all_faults=True)
+        if blocks is not None and n_rows:
+            try:
+                work(start(), blocks, are_shared=False)
+            except Fault:  # the threads then find and report all faults
+                n_rows, totals = 0, [empty(of_system) for of_system in setups]
+        if not n_rows:
+            steps = Lockstep(truth, sources, n_weights, most_rows=most_rows)
+            each_block(iter(steps), start, work, threads, all_faults=True)
+            n_rows = steps.n_rows
     for scratch in taken:
         scratch.leave()
     if setup.filter is not None:
-        setup.filter.check_rows(steps.n_rows, truth.name)
+        setup.filter.check_rows(n_rows, truth.name)
     if setup.groups is not None:
-        setup.groups.check_number(steps.n_rows)
+        setup.groups.check_number(n_rows)
     return totals
+
+
+def whole_blocks(sources: Sequence[Source], most_rows: int, first_row: int = 0, prefix: str = "") -> list[Block] | None:
+    """Return all rows of matrices in memory as one block each; None if these have too many rows, or unequal numbers.
+
+    Rows are numbered from `first_row` on, and `prefix` precedes their places in messages.
+    """
+    blocks = list[Block]()
+    for source in sources:
+        n_rows = source.n_rows
+        if n_rows is None or n_rows > most_rows or n_rows != sources[0].n_rows:
+            return None
+        block = whole_block(source, first_row, prefix)
+        if block is None:
+            return None
+        blocks.append(block)
+    return blocks
 
 
 def select_scores(setup: Setup, scores: Source) -> Source:
@@ -124,11 +150,14 @@ def score_block(
     first: list[FirstRows] | None = None,
     *,
     are_few: bool = False,
+    are_shared: bool = True,
 ) -> None:
     """Add the rows of a block of truth, and of one block of scores per system, to the totals of each system.
 
-    With `are_few`, there are too few rows in all to detect that low scores are best.
+    With `are_few`, there are too few rows in all to detect that low scores are best. Totals that are
+    not shared with other threads are added to directly.
     """
+    add = absorb_batch if are_shared else add_batch
     values: list[Float64] = []  # numerators and denominators by system, [n_rows, n_measures, 2], for `joint`
     shares: list[Float64] = []  # the same for bins, [n_rows, n_measures * n_bins, 2], if any
     block, *others = blocks
@@ -140,7 +169,7 @@ def score_block(
         if first is not None:
             copy_first_rows(number, batch, None if are_few else other, first)
         computed = compute_batch(batch)
-        _absorb(totals[number], batch, computed)
+        add(batch, computed, totals[number])
         if joint:  # the next system overwrites the arrays
             of_rows = [rows for rows in computed if isinstance(rows, RowValues)]
             values.append(_join([rows.values for rows in of_rows], batch.n_rows))
@@ -149,7 +178,7 @@ def score_block(
             for code, inside in batch.setup.groups.split(block.first_row, block.n_rows, batch.kept):
                 of_group = batch.where(inside, "group")
                 of_group.whole = EMPTY_WHOLE
-                _absorb(totals[number].groups[code], of_group, compute_batch(of_group))
+                add(of_group, compute_batch(of_group), totals[number].groups[code])
     for rows_of_systems in joint:
         rows_of_systems.add_batch(batch, values, shares)
 
@@ -166,7 +195,7 @@ def add_batch(batch: Batch, computed: Sequence[Any], totals: Totals) -> None:
         task.add(batch, of_task, part)
 
 
-def _absorb(totals: Totals, batch: Batch, computed: Sequence[Any]) -> None:
+def absorb_batch(batch: Batch, computed: Sequence[Any], totals: Totals) -> None:
     """Add the rows of a batch to totals that threads share."""
     of_block = totals.begin()
     add_batch(batch, computed, of_block)
@@ -218,7 +247,7 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
         n_unpredicted = block.n_rows * (n_columns or 0) - int(ends[-1])
     else:
         scores = validated_scores(block, scratch.scores, setup.width, may_merge=True)
-        if setup.zero_unscored and setup.program.ranks_unscored:
+        if setup.program.ranks_unscored and setup.zero_unscored:
             _refuse_unpredicted(block, scores)
         n_stored = int(scores.indptr[-1]) if n_columns is None else block.n_rows * n_columns
         scores = without_unpredicted(scores)

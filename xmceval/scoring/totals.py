@@ -164,16 +164,16 @@ def _range_of(rows: Rows) -> Float64:
     return np.array([values.min(initial=np.inf), values.max(initial=-np.inf)]) + 0.0
 
 
-def _check_grades(name: str, grades: Float64) -> None:
-    least, greatest = grades.tolist()
-    if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
-        raise DataError(f"{name} from {least} to {greatest}")
-
-
-def _check_scores(name: str, scores: Float64) -> None:
-    least, greatest = scores.tolist()
+def _check_range(name: str, values: Float64) -> None:
+    least, greatest = values.tolist()
     if not least <= greatest and (least, greatest) != (np.inf, -np.inf):
         raise DataError(f"{name} from {least} to {greatest}")
+
+
+def _check_grades(name: str, grades: Float64) -> None:
+    _check_range(name, grades)
+    if grades[0] < 0 or grades[1] > LARGEST_GRADE:
+        raise DataError(f"{name} from {grades[0]} to {grades[1]}")
 
 
 class Tally(Part):
@@ -194,7 +194,7 @@ class Tally(Part):
             "counts": Field(np.add, 0, MOST_ROWS),
             "whole": Field(_add_whole, -1, MOST_LABELS, _check_whole),
             "grades": Field(_widen, check=_check_grades),
-            "scores": Field(_widen, check=_check_scores),
+            "scores": Field(_widen, check=_check_range),
         }
     )
 

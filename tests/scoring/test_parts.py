@@ -191,7 +191,7 @@ def test_an_interrupt_while_counts_of_labels_are_added_is_noticed(monkeypatch):
     evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
     evaluator.update(np.eye(3), np.eye(3))
     with monkeypatch.context() as patched:
-        patched.setattr(LabelCounters, "add_ranked", interrupt)
+        patched.setattr(LabelCounters, "add", interrupt)
         with pytest.raises(KeyboardInterrupt):
             evaluator.update(np.eye(3), np.eye(3))
     for use in (evaluator.result, lambda: evaluator.save("x"), lambda: evaluator.update(np.eye(3), np.eye(3))):

@@ -49,6 +49,11 @@ class KnownLabels:
             moved=self.moved or truth.reordered,
         )
 
+    def beside(self, shard: Opened, truth: Opened) -> KnownLabels:
+        """Return what is known beside a shard of the truth, which may name its labels where other shards do not."""
+        names_own = self.unnamed == truth.name and shard.names_labels
+        return replace(self, unnamed="" if names_own else self.unnamed, moved=shard.reordered)
+
     def axis_for(self, own: Axis) -> Axis | None:
         """Return the labels to which those of an input are joined; None if its numbers are label numbers."""
         if self.listed is None:

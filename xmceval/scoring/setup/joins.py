@@ -51,8 +51,10 @@ class KnownLabels:
 
     def beside(self, shard: Opened, truth: Opened) -> KnownLabels:
         """Return what is known beside a shard of the truth, which may name its labels where other shards do not."""
-        names_own = self.unnamed == truth.name and shard.names_labels
-        return replace(self, unnamed="" if names_own else self.unnamed, moved=shard.reordered)
+        unnamed = self.unnamed
+        if unnamed == truth.name:
+            unnamed = "" if shard.names_labels else shard.name
+        return replace(self, unnamed=unnamed, moved=shard.reordered)
 
     def axis_for(self, own: Axis) -> Axis | None:
         """Return the labels to which those of an input are joined; None if its numbers are label numbers."""

@@ -183,6 +183,15 @@ def test_both_repairs_of_a_source_are_reported(make):
     assert xmceval.score("t.txt", "p.npz", **options, executor=make()).warnings == warnings
 
 
+@pytest.mark.parametrize("make", [PicklingExecutor, lambda: ThreadPoolExecutor(2)], ids=["tasks", "threads"])
+def test_repairs_of_a_truth_that_propensities_are_from_are_counted_once(make):
+    truth = write("t.txt", "".join(line.replace("\n", " 29:1 29:1\n") for line in to_lines(TRUTH[:, :29])))
+    options = {"metrics": "P,PSP", "k": 1, "duplicates": "max"}
+    warnings = xmceval.score(truth, SCORES, **options).warnings
+    assert any("dropped 240 duplicate entries" in line for line in warnings)
+    assert xmceval.score(truth, SCORES, **options, executor=make()).warnings == warnings
+
+
 def test_comparisons_are_those_of_one_process():
     systems = {"a": write("a.txt", SCORES), "b": write("b.txt", SCORES[::-1])}
     options = {"k": "1,3", "metrics": "P,nDCG,PSP", "by_frequency": 2}

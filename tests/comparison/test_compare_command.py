@@ -139,6 +139,23 @@ def test_other_numbers_of_rows_and_other_metrics_are_refused(run, rows, tmp_path
     assert run(a, b) == (1, "", message)
 
 
+def test_what_is_beside_values_per_instance_is_named_by_what_it_is(run, rows, tmp_path):
+    a = rows("a.rows.npz", MODEL_A, "P@1")
+    hint = f"(hint: leave out {TRUTH})"
+    message = f"Error: {a}: per-instance values are compared without TRUTH {hint}\n"
+    assert run(TRUTH, a) == (2, "", message)
+    missing = tmp_path / "b.rows.npz"
+    assert run(missing, a) == (1, "", f"Error: {missing}: no such file\n")
+    assert run(a, missing) == (1, "", f"Error: {missing}: no such file\n")
+
+
+def test_text_of_carriage_returns_is_no_values_per_instance(run, tmp_path):
+    path = tmp_path / "old.txt"
+    path.write_bytes(b"2 3\r0:1\r1:1\r")
+    message = f"Error: {path}: its lines end with carriage returns only; expected newlines\n"
+    assert run(path, MODEL_A, MODEL_B) == (1, "", message)
+
+
 def test_an_output_that_is_not_utf8_has_plain_marks(run, monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
     assert run(*PLAIN, "--against", MODEL_B, "-qk1", "-mP")[0] == 0

@@ -106,10 +106,12 @@ def _find_systems(arguments: Mapping[str, Any]) -> Inputs:
 
     Refuse per-row values next to a truth, states (which would be read as labels), and a call without systems.
     """
+    from xmceval.files.shards import check_files, find_shards
     from xmceval.scoring.state_file import is_state
 
     row_files = [text for text in arguments["preds"] if _has_rows(text)]
     if row_files:
+        check_files(parts_of(find_shards(split_name(arguments["truth"])[1])))  # a name with a mistake is no truth
         raise UsageError(
             f"{listed(row_files)}: per-instance values are compared without TRUTH "
             f"(hint: leave out {arguments['truth']})"

@@ -99,10 +99,10 @@ def is_row_file(path: Path) -> bool:
     if head.startswith(ZIP):
         return head[30:38] == b"meta.npy"
     line = head.partition(b"\n")[0].decode("utf-8", errors="surrogateescape")
-    columns = next(csv.reader([line]), [])
     try:
+        columns = next(csv.reader([line]), [])
         return not {"row", QUERY}.isdisjoint(columns) and bool(_find_metrics(path, _list_metrics(columns)))
-    except DataError:
+    except (DataError, csv.Error):
         return False
 
 

@@ -115,6 +115,8 @@ def evaluate_in_parts(
     n_rows = _agree_on_rows(sources, sharded, setup)
     if not n_rows:
         return evaluate(truth, systems, joint, first=first)
+    for repair in _repairs_of(shard for source in sources for shard in source.parts):
+        repair.removed = []  # of rows that were read before, such as for propensities
     totals = [empty(system.setup) for system in systems]
     no_rows = deepcopy(joint)
     faults = list[Fault]()

@@ -41,11 +41,13 @@ class KnownLabels:
 
     def after(self, truth: Opened) -> KnownLabels:
         """Return what is known after a truth, or one of its shards."""
-        is_unnamed = self.listed is None and not truth.names_labels
+        unnamed = self.unnamed
+        if self.listed is None and not truth.names_labels:
+            unnamed = next(part.name for part in truth.parts or (truth,) if not part.names_labels)
         return replace(
             self,
             axis=first_named(self.axis or truth.labels or Axis(truth.name, "label"), truth.labels),
-            unnamed=truth.name if is_unnamed else self.unnamed,
+            unnamed=unnamed,
             moved=self.moved or truth.reordered,
         )
 

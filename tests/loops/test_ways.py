@@ -230,7 +230,7 @@ PROBLEMS = {
     "weights": EVERY | TRAINING,
     "labels by id": EVERY | TRAINING,
     "weights of labels by id": EVERY | TRAINING,
-    "a filter": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True, "empty_rows": "drop"},
+    "a filter": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True, "empty_rows": "drop", "threshold": 0.5},
     "a filter of the truth": EVERY | TRAINING | {"filter_truth": True},
     "expected ties": TRAINING | {"ties": "expected", "metrics": ["P", "PSnDCG"]},
     "best ties": TRAINING | {"ties": "best", "metrics": ["P", "AP@all"]},

@@ -10,7 +10,7 @@ from judge import naive, naive_labels, naive_slices
 from support import graded, measures
 from support.intervals import check_interval, judged_interval
 from support.measures import HEADS, parse
-from support.strategies import few, random_case, random_weights, to_csr, weighted_cases
+from support.strategies import few, random_case, random_weights, to_csr, weighted_cases, without
 
 from xmceval import METRICS
 
@@ -128,12 +128,6 @@ def test_means_over_the_labels_of_a_bin_of_many_rows_leave_out_filtered_pairs(n_
 def filtered_pairs(n_rows):
     """Return filtered labels of each row."""
     return [set(np.flatnonzero(row).tolist()) for row in np.random.default_rng(8).random((n_rows, 12)) < 0.3]
-
-
-def without(rows, filtered):
-    """Return rows without some labels of each."""
-    pairs = zip(rows, filtered, strict=True)
-    return [{label: value for label, value in row.items() if label not in out} for row, out in pairs]
 
 
 def check_means(problem, edges, k, filtered=None):

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,14 +45,14 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     case, options = make(5, 30), {"metrics": metrics, "k": [1, 3], **training}
     options |= {"by_frequency": "head,tail"} if "counts" in training else {}
     evaluator = update_all(graded.Evaluator(**options), case, [0, 4, 11])
-    graded.Evaluator(metrics="P").save(tmp_path / "a.state")
-    evaluator.save(tmp_path / "a.state")  # replaces the file
+    graded.Evaluator(metrics="P").save("a.state")
+    evaluator.save("a.state")  # replaces the file
     assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
     with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
-        evaluator.save(tmp_path / "missing" / "a.state")
-    head, _ = unpack((tmp_path / "a.state").read_bytes())
+        evaluator.save("missing/a.state")
+    head, _ = unpack(Path("a.state").read_bytes())
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/7", xmceval.__version__, N_LABELS)
-    for copy in (copied(evaluator), xmceval.Evaluator.load(tmp_path / "a.state")):
+    for copy in (copied(evaluator), xmceval.Evaluator.load("a.state")):
         assert copy.result() == evaluator.result()
         assert update_all(copy, case, [11, 30]).result() == graded.score(*case, **options)
     assert evaluator.result().counts.n_instances == 11
@@ -60,9 +61,9 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
 FILTER = np.array([[3, 4], [17, 7], [29, 1]])
 
 
-def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs(tmp_path):
+def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs():
     case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
-    whole, path = graded.score(*case, **options), tmp_path / "a.state"
+    whole, path = graded.score(*case, **options), "a.state"
     evaluator = update_all(graded.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
     for use in (evaluator.result, lambda: evaluator.save(path)):
         with pytest.raises(DataError, match=r"filter\[2\]: row 29 is outside 0\.\.19"):
@@ -180,8 +181,8 @@ def test_evaluators_that_differ_are_not_merged_and_propensities_are_compared_by_
             first.merge(wrong)
 
 
-def test_rows_are_not_added_to_what_another_version_saved(tmp_path):
-    path = tmp_path / "a.state"
+def test_rows_are_not_added_to_what_another_version_saved():
+    path = Path("a.state")
     evaluator = graded.Evaluator(metrics="P@1", n_labels=3)
     evaluator.update(EYE, EYE)
     evaluator.save(path)
@@ -210,13 +211,13 @@ def test_the_number_of_labels_may_be_declared_late():
     assert copied(evaluator).result().figures == result.figures
 
 
-def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels(tmp_path):
+def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels():
     labels = np.array([[3, 1], [0, 2]])
     evaluator = graded.Evaluator(metrics="P,R", k=1)
     evaluator.update([[3], [0, 1]], (labels, labels * 1.0))
-    evaluator.save(tmp_path / "a.state")
+    evaluator.save("a.state")
     merged = graded.Evaluator(metrics="P,R", k=1).merge(evaluator)
-    for copy in (copied(evaluator), xmceval.Evaluator.load(tmp_path / "a.state"), merged):
+    for copy in (copied(evaluator), xmceval.Evaluator.load("a.state"), merged):
         copy.update(np.eye(3, 9), np.eye(3, 9))
         assert (copy.result().counts.n_instances, copy.result()["P@1"]) == (5, 0.8)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
+from support.files import write
 from support.shards import save
 
 import xmceval
@@ -127,8 +128,8 @@ def test_a_state_that_is_passed_as_an_input_is_named_with_what_shows_it(run):
 
 
 def test_documents_that_are_numbered_by_their_places_have_no_state():
-    Path("q.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
-    Path("r.txt").write_text("q1 Q0 d1 1 0.5 tag\nq2 Q0 d1 1 0.5 tag\n")
+    write("q.txt", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
+    write("r.txt", "q1 Q0 d1 1 0.5 tag\nq2 Q0 d1 1 0.5 tag\n")
     with pytest.raises(DataError, match=r"q.txt: its documents are only numbered by their places in it"):
         xmceval.score("q.txt", "r.txt", **FIRST, save_state="q.state")
 
@@ -200,6 +201,6 @@ def test_commands_score_save_merge_and_inspect(run):
     line = f"0.state: valid: 8 rows, 9 labels; state of xmceval {xmceval.__version__}, 0.txt on 0.txt, shard 1 of 3\n"
     assert printed("inspect", "0.state") == line
     assert printed("inspect", "0.state", "-v") == f"{line}\n0.state\n  metrics: P@1, P@3, macroF1@1, macroF1@3\n"
-    Path("cut.state").write_bytes(Path("0.state").read_bytes()[:-2])
+    write("cut.state", Path("0.state").read_bytes()[:-2])
     report = json.loads(printed("inspect", "cut.state", "-o", "json", code=1))
     assert report["states"][0]["fault"].startswith("cut.state: the state is damaged or cut short")

@@ -187,11 +187,11 @@ def test_read_only_scores_compile_nothing_anew(rng):
     assert list(getattr(kernels.select_best, "signatures", [])) == signatures
 
 
-def test_a_dense_file_is_read_by_the_same_kernel(rng, tmp_path, whole):
+def test_a_dense_file_is_read_by_the_same_kernel(rng, whole):
     truth, scores = (rng.random((30, 900)) < 0.02).astype(int), levels(rng, (30, 900), 30).astype(np.float32)
-    np.save(tmp_path / "dense.npy", scores)
-    found = score_graded(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
-    assert content(found) == whole(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
+    np.save("dense.npy", scores)
+    found = score_graded(truth, "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
+    assert content(found) == whole(truth, "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
     assert dict(found) == dict(score_graded(truth, scores, k=[1, 5], metrics=["P", "nDCG"]))
 
 

@@ -317,13 +317,13 @@ def test_no_labels_at_all_are_lists_too(scores):
     assert estimates([[], *[[3]] * (N_ROWS - 1)], scores, metrics="R")["R@3"].value > 0
 
 
-def test_ranked_labels_are_predictions(truth, scores, tmp_path):
+def test_ranked_labels_are_predictions(truth, scores):
     order = rank(scores)
     best, expected = order[:, :5], estimates(truth, (order[:, :5], np.tile(np.arange(5.0, 0, -1), (N_ROWS, 1))))
     for ranked in (best, best.tolist(), [row.astype(np.int16) for row in best], *map(best.astype, ("u1", "u4", "u8"))):
         assert estimates(truth, ranked) == expected
-    np.save(tmp_path / "ranked.npy", best.astype("u4"))
-    assert estimates(truth, tmp_path / "ranked.npy") == expected
+    np.save("ranked.npy", best.astype("u4"))
+    assert estimates(truth, "ranked.npy") == expected
     ragged = [row[: i % 6].tolist() for i, row in enumerate(order)]
     padded = np.array([[*row, *[-1] * (6 - len(row))] for row in ragged])
     assert estimates(truth, ragged) == estimates(truth, padded)
@@ -528,15 +528,15 @@ def test_a_score_of_any_type_is_at_least_itself(dtype, form):
         assert found["recall_score"] == expected
 
 
-def test_a_score_of_a_file_is_at_least_itself(tmp_path):
+def test_a_score_of_a_file_is_at_least_itself():
     scores = np.array([[0.7, 0.2], [0.1, 0.7]], dtype=np.float32)
-    np.save(tmp_path / "dense.npy", scores)
-    sp.save_npz(tmp_path / "scores.npz", sp.csr_matrix(scores))
-    sp.save_npz(tmp_path / "by_label.npz", sp.csc_matrix(scores))
-    np.save(tmp_path / "X-labels.npy", np.tile([0, 1], (2, 1)))
-    np.save(tmp_path / "X-scores.npy", scores)
+    np.save("dense.npy", scores)
+    sp.save_npz("scores.npz", sp.csr_matrix(scores))
+    sp.save_npz("by_label.npz", sp.csc_matrix(scores))
+    np.save("X-labels.npy", np.tile([0, 1], (2, 1)))
+    np.save("X-scores.npy", scores)
     for name in ("dense.npy", "scores.npz", "by_label.npz", "X"):
-        found = score_graded(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
+        found = score_graded(np.eye(2), name, threshold=0.7, metrics="recall_score", duplicates="max")
         assert found["recall_score"] == 1.0, name
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.files import write
 from support.states import forge, pack, unpack
 
 import xmceval
@@ -48,7 +49,7 @@ def state_of(kind, *, of_evaluator=False):
 
 def load(content):
     """Read a state from a file."""
-    Path("it").write_bytes(content)
+    write("it", content)
     return xmceval.Evaluator.load("it")
 
 
@@ -92,7 +93,7 @@ def test_what_is_cut_off_is_refused():
 
 
 def test_a_state_of_an_older_version_is_refused_with_what_wrote_it(run):
-    Path("a.state").write_bytes(b'{"schema": "xmceval/state/2", "digest": "00", "version": "0.0.7"}\nxyz')
+    write("a.state", b'{"schema": "xmceval/state/2", "digest": "00", "version": "0.0.7"}\nxyz')
     assert run("merge", "a.state") == (1, "", "Error: a.state: written by an older xmceval: score again\n")
 
 
@@ -127,7 +128,7 @@ def without_counts(content):
     ],
 )
 def test_merging_loading_inspecting_and_the_command_refuse_a_state_in_the_same_words(run, change, message):
-    Path("a.state").write_bytes(change(state_of("plain")))
+    write("a.state", change(state_of("plain")))
     refusals = []
     for use in (lambda: xmceval.merge(["a.state"]), lambda: xmceval.Evaluator.load("a.state")):
         with pytest.raises(DataError) as error:
@@ -325,7 +326,7 @@ def test_nothing_is_allocated_that_the_size_of_the_file_does_not_justify(change)
     evaluator.update(*make_case())
     evaluator.save("a.state")
     content = forge(Path("a.state").read_bytes(), **change)
-    Path("a.state").write_bytes(content)
+    write("a.state", content)
     use_all("a.state")  # what is loaded at first use
     tracemalloc.start()
     try:
@@ -392,13 +393,13 @@ def test_no_state_made_by_hand_ends_in_a_traceback(content):
     for i in range(60):
         of_document = mutated(document, chosen) if i % 2 else document
         if isinstance(of_document, dict):
-            Path("made.state").write_bytes(pack(of_document, arrays if i % 2 else mutated_arrays(arrays, chosen)))
+            write("made.state", pack(of_document, arrays if i % 2 else mutated_arrays(arrays, chosen)))
             use_all("made.state")
 
 
 def test_warnings_of_a_state_cannot_pretend_to_be_others_on_a_terminal(run):
     content = forge(state_of("plain"), doubts=["\x1b]0;title\x07 and\nError: fake"], scores=["\x1b[31mx"])
-    Path("a.state").write_bytes(content)
+    write("a.state", content)
     for command in ("merge", "inspect"):
         code, out, err = run(command, "a.state")
         assert code == 0

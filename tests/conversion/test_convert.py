@@ -3,12 +3,14 @@
 import gzip
 import io
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.examples import examples
+from support.files import write
 from support.pieces import read_in_pieces
 from support.strategies import cases, to_csr
 
@@ -32,8 +34,8 @@ KEYS = st.integers(0, 12) | st.integers(0, 2**31 - 1)
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "p.txt").write_text("3 5\n3:0.5 1:2\n\n4:0.001\n")
-    (tmp_path / "t.txt").write_text("4 3\n0:1\n0:1 2:1\n\n2:1\n")
+    write("p.txt", "3 5\n3:0.5 1:2\n\n4:0.001\n")
+    write("t.txt", "4 3\n0:1\n0:1 2:1\n\n2:1\n")
     return tmp_path
 
 
@@ -63,7 +65,7 @@ def matrix_of(rows, dtype):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", SCORES)
-def test_scores_of_every_type_come_back_from_every_form(tmp_path, name, kind):
+def test_scores_of_every_type_come_back_from_every_form(name, kind):
     skip_without_zstd(name)
     dtype, values = SCORES[kind]
     is_dense = name == "a.npy"
@@ -77,46 +79,45 @@ def test_scores_of_every_type_come_back_from_every_form(tmp_path, name, kind):
         if is_dense:  # which has labels in their order
             rows = [dict(sorted(row.items())) for row in rows]
         scores = matrix_of(rows, dtype)
-        save_npz(tmp_path / "s.npz", scores)
-        convert = xmceval.convert(tmp_path / "s.npz", tmp_path / name, kind="scores", force=True, threads=1)
+        save_npz("s.npz", scores)
+        convert = xmceval.convert("s.npz", name, kind="scores", force=True, threads=1)
         assert (convert.n_rows, convert.n_labels, convert.n_entries) == (*scores.shape, scores.nnz)
-        assert read(tmp_path / name) == bits_of(scores)
+        assert read(name) == bits_of(scores)
 
     check()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_truth_comes_back_from_every_form(tmp_path, name):
+def test_truth_comes_back_from_every_form(name):
     skip_without_zstd(name)
     keys = st.integers(0, 12) if name == "a.npy" else KEYS
 
     @given(st.lists(st.dictionaries(keys, st.integers(1, 9), max_size=4), min_size=1, max_size=6).filter(any))
     def check(rows):
         truth = matrix_of([dict(sorted(row.items())) for row in rows], np.float64)
-        save_npz(tmp_path / "t.npz", truth)
-        xmceval.convert(tmp_path / "t.npz", tmp_path / name, kind="truth", force=True, threads=1)
-        assert read(tmp_path / name, "truth") == bits_of(truth)
+        save_npz("t.npz", truth)
+        xmceval.convert("t.npz", name, kind="truth", force=True, threads=1)
+        assert read(name, "truth") == bits_of(truth)
 
     check()
 
 
 @given(cases(), st.sampled_from(["a.txt", "a.txt.gz", "a.npz", "a.npy"]), st.integers(1, 3))
-def test_every_form_gives_the_same_metrics(tmp_path_factory, case, name, threads):
-    folder = tmp_path_factory.mktemp("convert")
+def test_every_form_gives_the_same_metrics(case, name, threads):
     scores, truth = to_csr(case.scores, case.n_labels, np.float64), to_csr(case.truth, case.n_labels, np.float64)
-    save_npz(folder / "s.npz", scores)
-    xmceval.convert(folder / "s.npz", folder / name, kind="scores", threads=threads)
+    save_npz("s.npz", scores)
+    xmceval.convert("s.npz", name, kind="scores", threads=threads, force=True)
     options = {"metrics": ["P", "nDCG"], "k": 1}
-    assert dict(xmceval.score(truth, folder / name, **options)) == dict(xmceval.score(truth, scores, **options))
+    assert dict(xmceval.score(truth, name, **options)) == dict(xmceval.score(truth, scores, **options))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_npz_is_what_scipy_reads_in_the_narrowest_exact_type(tmp_path, rng, dtype):
+def test_npz_is_what_scipy_reads_in_the_narrowest_exact_type(rng, dtype):
     scores = csr_matrix(rng.standard_normal((50, 20)).astype(dtype))
-    save_npz(tmp_path / "s.npz", scores.astype(np.float64))
-    xmceval.convert(tmp_path / "s.npz", tmp_path / "a.npz")
-    xmceval.convert(tmp_path / "s.npz", tmp_path / "a.npy", kind="scores")
-    back, dense = load_npz(tmp_path / "a.npz"), np.load(tmp_path / "a.npy")
+    save_npz("s.npz", scores.astype(np.float64))
+    xmceval.convert("s.npz", "a.npz")
+    xmceval.convert("s.npz", "a.npy", kind="scores")
+    back, dense = load_npz("a.npz"), np.load("a.npy")
     assert back.dtype == dense.dtype == dtype
     assert back.indices.dtype == np.int32
     assert back.shape == scores.shape
@@ -132,30 +133,30 @@ def test_a_dense_array_has_zeros_where_nothing_is_true_and_else_minus_infinity(f
     assert np.load("p.npy").tolist() == [[low, 2, low, 0.5, low], [low] * 5, [low, low, low, low, 0.001]]
 
 
-def test_the_bytes_are_the_same_for_any_number_of_threads_and_run_of_rows(tmp_path, rng, monkeypatch):
-    np.save(tmp_path / "s.npy", rng.standard_normal((300, 30)))
+def test_the_bytes_are_the_same_for_any_number_of_threads_and_run_of_rows(rng, monkeypatch):
+    np.save("s.npy", rng.standard_normal((300, 30)))
     read_in_pieces(monkeypatch, entries=100)
     for threads, cells in ((1, 1 << 18), (2, 100), (4, 7)):
         read_in_pieces(monkeypatch, cells=cells)
         for ending in ("txt", "npz", "npy", "txt.gz"):
-            xmceval.convert(tmp_path / "s.npy", tmp_path / f"{threads}.{ending}", kind="scores", threads=threads)
+            xmceval.convert("s.npy", f"{threads}.{ending}", kind="scores", threads=threads)
     for ending in ("txt", "npz", "npy"):
-        assert len({(tmp_path / f"{threads}.{ending}").read_bytes() for threads in (1, 2, 4)}) == 1
-        assert (tmp_path / "1.txt").read_bytes() == gzip.decompress((tmp_path / "1.txt.gz").read_bytes())
+        assert len({Path(f"{threads}.{ending}").read_bytes() for threads in (1, 2, 4)}) == 1
+        assert Path("1.txt").read_bytes() == gzip.decompress(Path("1.txt.gz").read_bytes())
 
 
 def test_numbers_are_the_shortest_text_that_reads_back_the_same(folder):
     values = [0.1 + 0.2, 1e16, 1e-5, 5e-324, 100.0, 10.0, -0.0, -1.5e300, np.inf, -np.inf, 0.0, 3.0]
     save_npz("s.npz", csr_matrix((values, range(len(values)), [0, len(values)])))
     xmceval.convert("s.npz", "s.txt")
-    texts = (folder / "s.txt").read_text().split("\n")[1].split(" ")
+    texts = Path("s.txt").read_text().split("\n")[1].split(" ")
     assert texts == [f"{label}:{repr(value).removesuffix('.0')}" for label, value in enumerate(values)]
 
 
 def test_a_header_is_made_where_the_source_has_none(folder):
-    (folder / "a.txt").write_text("3:0.5 1:2\n\n7:1e-3\n")
+    write("a.txt", "3:0.5 1:2\n\n7:1e-3\n")
     written = xmceval.convert("a.txt", "b.txt.gz")
-    assert gzip.decompress((folder / "b.txt.gz").read_bytes()) == b"3 8\n3:0.5 1:2\n\n7:0.001\n"
+    assert gzip.decompress(Path("b.txt.gz").read_bytes()) == b"3 8\n3:0.5 1:2\n\n7:0.001\n"
     assert written.warnings == (
         "the number of labels is not declared; using the largest label + 1, 8 (hint: pass n_labels)",
     )
@@ -167,7 +168,7 @@ def test_a_file_is_converted_and_described(folder):
     assert written.description == "text, rows of idx:value, header '3 5'"
     assert load_npz("p.npz").toarray()[0].tolist() == [0, 2, 0, 0.5, 0]
     xmceval.convert("p.npz", "back.txt")
-    assert (folder / "back.txt").read_bytes() == (folder / "p.txt").read_bytes()
+    assert Path("back.txt").read_bytes() == Path("p.txt").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -190,22 +191,22 @@ def test_options_are_those_of_the_command(run, options, text):
     )
 
 
-def test_top_keeps_what_ranking_keeps(tmp_path, rng):
-    np.save(tmp_path / "s.npy", np.round(rng.random((40, 30)), 1))
+def test_top_keeps_what_ranking_keeps(rng):
+    np.save("s.npy", np.round(rng.random((40, 30)), 1))
     y_true = csr_matrix((rng.random((40, 30)) < 0.2).astype(float))
-    xmceval.convert(tmp_path / "s.npy", tmp_path / "cut.npz", top=5)
+    xmceval.convert("s.npy", "cut.npz", top=5)
     options = {"k": [1, 3, 5], "metrics": ["P", "nDCG"]}
-    expected = xmceval.score(y_true, np.load(tmp_path / "s.npy"), **options)
-    assert dict(xmceval.score(y_true, tmp_path / "cut.npz", **options)) == dict(expected)
+    expected = xmceval.score(y_true, np.load("s.npy"), **options)
+    assert dict(xmceval.score(y_true, "cut.npz", **options)) == dict(expected)
     with pytest.raises(UsageError, match="top must be at least 1, got 0"):
-        xmceval.convert(tmp_path / "s.npy", tmp_path / "none.npz", top=0)
+        xmceval.convert("s.npy", "none.npz", top=0)
 
 
 def test_names_are_understood(folder):
-    (folder / "names").write_text("a\nb\nc\n")
-    (folder / "named").write_text("a c\n\nb\n")
+    write("names", "a\nb\nc\n")
+    write("named", "a c\n\nb\n")
     written = xmceval.convert("named", "t2.txt", kind="truth", labels="names")
-    assert (folder / "t2.txt").read_text() == "3 3\n0:1 2:1\n\n1:1\n"
+    assert Path("t2.txt").read_text() == "3 3\n0:1 2:1\n\n1:1\n"
     assert written.n_labels == 3
 
 
@@ -223,9 +224,9 @@ def test_a_folder_that_does_not_exist_is_named():
 
 
 def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
-    (tmp_path / "a.txt").write_text("2 5\n1:0.5\n2:x\n")
+    write("a.txt", "2 5\n1:0.5\n2:x\n")
     with pytest.raises(DataError, match=r"a\.txt:3: "):
-        xmceval.convert(tmp_path / "a.txt", tmp_path / "b.npz")
+        xmceval.convert("a.txt", "b.npz")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]
 
 
@@ -250,10 +251,10 @@ def test_a_form_that_is_not_written_is_refused(folder, name, message):
 
 
 def test_scores_that_a_dense_array_cannot_hold_are_refused(folder):
-    (folder / "low.txt").write_text("2 2\n0:1\n0:2 1:-inf\n")
+    write("low.txt", "2 2\n0:1\n0:2 1:-inf\n")
     with pytest.raises(DataError, match=r"low\.npy: row 1 has a score of -inf, .*hint: write \.npz"):
         xmceval.convert("low.txt", "low.npy", kind="scores")
-    (folder / "wide.txt").write_text(f"1 {2**45}\n0:1\n")
+    write("wide.txt", f"1 {2**45}\n0:1\n")
     with pytest.raises(DataError, match=r"wide\.npy: a dense array of 1 x 35,184,372,088,832 numbers takes 140,737 GB"):
         xmceval.convert("wide.txt", "wide.npy", kind="scores")
     assert not list(folder.glob("*.npy"))
@@ -262,8 +263,8 @@ def test_scores_that_a_dense_array_cannot_hold_are_refused(folder):
 def test_endings_in_capitals_are_what_they_say(folder):
     for name, start in (("a.NPZ", b"PK"), ("a.TXT.GZ", b"\x1f\x8b"), ("a.BZ2", b"BZh"), ("a.XZ", b"\xfd7zXZ")):
         xmceval.convert("p.txt", name)
-        assert (folder / name).read_bytes().startswith(start)
-        assert read(folder / name) == read(folder / "p.txt")
+        assert Path(name).read_bytes().startswith(start)
+        assert read(name) == read("p.txt")
 
 
 @pytest.mark.usefixtures("folder")
@@ -275,21 +276,21 @@ def test_verbose_reports_what_was_read_and_written(run):
 
 
 @pytest.mark.parametrize("name", ["inverse.txt", "inverse.npy", "inverse.txt.gz"])
-def test_a_propensity_file_gives_the_bits_of_train(tmp_path, rng, name):
+def test_a_propensity_file_gives_the_bits_of_train(rng, name):
     train, y_true = ((rng.random((60, 12)) < 0.2).astype(float) for _ in range(2))
     y_score = rng.random((60, 12))
     counts = train.sum(axis=0).astype(int)
     inverse = xmceval.inverse_propensity(counts, 60, a=0.6, b=2.6)
     if name.endswith(".npy"):
-        np.save(tmp_path / name, inverse)
+        np.save(name, inverse)
     else:
-        np.savetxt(tmp_path / name, inverse, fmt="%.17g")
-    np.savetxt(tmp_path / "counts", counts, fmt="%d")
+        np.savetxt(name, inverse, fmt="%.17g")
+    np.savetxt("counts", counts, fmt="%d")
     options = {"metrics": ["PSP", "PSnDCG", "PSR"], "k": [1, 3]}
     expected = xmceval.score(y_true, y_score, train=train, a=0.6, b=2.6, **options)
-    got = xmceval.score(y_true, y_score, inverse_propensities=tmp_path / name, **options)
+    got = xmceval.score(y_true, y_score, inverse_propensities=name, **options)
     assert dict(got) == dict(expected)
-    got = xmceval.score(y_true, y_score, counts=tmp_path / "counts", n_train=60, a=0.6, b=2.6, **options)
+    got = xmceval.score(y_true, y_score, counts="counts", n_train=60, a=0.6, b=2.6, **options)
     assert dict(got) == dict(expected)
 
 
@@ -308,32 +309,32 @@ LARGE = {name for name in REAL if name.startswith(("bibtex/s", "bibtex/n", "eurl
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.thorough] * (each in LARGE)) for each in REAL])
-def test_real_predictions_go_through_every_format_and_come_back(tmp_path, realdata, name):
+def test_real_predictions_go_through_every_format_and_come_back(realdata, name):
     last = realdata / name
     if not last.exists():
         pytest.skip("not in the data")
     expected = read(last)
     for target in ["a.npz", "b.txt", "d.txt.gz", "e.npz", "f.txt.bz2"]:
-        xmceval.convert(last, tmp_path / target)
-        last = tmp_path / target
+        xmceval.convert(last, target)
+        last = target
         assert read(last) == expected, target
 
 
-def test_real_truth_of_every_layout_comes_back(tmp_path, realdata):
+def test_real_truth_of_every_layout_comes_back(realdata):
     names = ("bibtex/test.txt.gz", "cs771_bonsai/tst_data.y", "lf_amazontitles_131k/tst_X_Y.txt.gz")
     for name in names:
         expected = read(realdata / name, "truth")
         for target in ("a.npz", "b.txt"):
-            xmceval.convert(realdata / name, tmp_path / target, kind="truth", force=True)
-            assert read(tmp_path / target, "truth") == expected, name
+            xmceval.convert(realdata / name, target, kind="truth", force=True)
+            assert read(target, "truth") == expected, name
 
 
-def test_real_files_of_names_are_converted_untouched(tmp_path, realdata, run):
+def test_real_files_of_names_are_converted_untouched(realdata, run):
     folder = realdata / "eurlex_attentionxml"
     options = ["--labels", folder / "labels.txt", "-q"]
-    assert run("convert", folder / "EUR-Lex_test_labels.txt", tmp_path / "t.txt", "--as", "truth", *options)[0] == 0
-    assert run("convert", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", tmp_path / "p.npz", *options)[0] == 0
-    assert read(tmp_path / "t.txt", "truth") == read(folder / "tst_X_Y.txt.gz", "truth")
-    got = xmceval.score(tmp_path / "t.txt", tmp_path / "p.npz", k=[1, 5], metrics="P")
+    assert run("convert", folder / "EUR-Lex_test_labels.txt", "t.txt", "--as", "truth", *options)[0] == 0
+    assert run("convert", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", "p.npz", *options)[0] == 0
+    assert read("t.txt", "truth") == read(folder / "tst_X_Y.txt.gz", "truth")
+    got = xmceval.score("t.txt", "p.npz", k=[1, 5], metrics="P")
     same = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "attentionxml_tree0.txt.gz", k=[1, 5], metrics="P")
     assert dict(got) == dict(same)

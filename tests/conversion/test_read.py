@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from support.files import write
 
 import xmceval
 from xmceval import DataError, UsageError, XmcevalWarning
 
 
 @pytest.fixture(autouse=True)
-def names(tmp_path):
-    (tmp_path / "names").write_text("a\nb\nc\nd\n")
+def names():
+    write("names", "a\nb\nc\nd\n")
 
 
 def save(name, content):

@@ -39,8 +39,8 @@ def warnings_of(run, *words):
     return code, pair["faults"], pair["warnings"]
 
 
-def test_scores_are_counted(tmp_path):
-    (tmp_path / "p.txt").write_text(SCORES)
+def test_scores_are_counted():
+    write("p.txt", SCORES)
     [file] = xmceval.inspect("p.txt").files
     assert (file.kind, file.n_rows, file.n_labels, file.n_entries) == ("scores", 4, 6, 6)
     assert (file.empty_rows, file.zeros, file.labels_seen) == (1, 1, 5)
@@ -57,9 +57,9 @@ def test_scores_are_counted(tmp_path):
         ("cut", "3 6\n0:0.5\n1:1\n", "p.txt: the header '3 6' declares 3 rows"),
     ],
 )
-def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, run, name, text, fault):
-    (tmp_path / "p.txt").write_text(text)
-    (tmp_path / "t.txt").write_text(f"{text[0]} 6\n" + "0:1\n" * int(text[0]))
+def test_what_score_refuses_is_an_error_and_exits_1(run, name, text, fault):
+    write("p.txt", text)
+    write("t.txt", f"{text[0]} 6\n" + "0:1\n" * int(text[0]))
     with pytest.raises(xmceval.DataError):
         xmceval.score("t.txt", "p.txt", k=1, metrics="P")
     code, out, _ = run("inspect", "p.txt")
@@ -67,8 +67,8 @@ def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, run, name, text, f
     assert out.startswith(f"p.txt: not valid, score refuses it\n  error: {fault}")
 
 
-def test_a_missing_file_is_an_error(tmp_path, run):
-    code, _, err = run("inspect", tmp_path / "none")
+def test_a_missing_file_is_an_error(run):
+    code, _, err = run("inspect", "none")
     assert (code, "no such file" in err) == (1, True)
 
 
@@ -169,9 +169,9 @@ def test_training_labels_of_another_set_are_reported(made, run):
     assert warnings == ["the training file has 50 labels, t.txt has 60 labels: do they belong to the same data set?"]
 
 
-def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, run):
+def test_a_filter_that_was_not_applied_is_reported(made, run):
     rows, labels = np.nonzero(made[1] > -np.inf)
-    (tmp_path / "f.txt").write_text(f"{rows[0]} {labels[0]}\n{rows[9]} {labels[9]}\n")
+    write("f.txt", f"{rows[0]} {labels[0]}\n{rows[9]} {labels[9]}\n")
     _, _, warnings = warnings_of(run, "t.txt", "p.txt", "--filter", "f.txt")
     assert warnings == ["the filter is not applied: it excludes 2 predictions of p.txt (hint: pass --filter to score)"]
 
@@ -216,10 +216,10 @@ def test_an_extra_column_is_a_warning_as_in_score(made, run):
         ("scores", "2 2\n0:.5 1:.2\n1:.5\n", 9, True),
     ],
 )
-def test_a_number_of_labels_is_compared_with_the_header_as_score_does(tmp_path, run, kind, text, n_labels, is_sound):
-    (tmp_path / "f").write_text(text)
-    (tmp_path / "scores").write_text("0:.5\n1:.5\n")
-    (tmp_path / "truth").write_text("0,1\n1\n")
+def test_a_number_of_labels_is_compared_with_the_header_as_score_does(run, kind, text, n_labels, is_sound):
+    write("f", text)
+    write("scores", "0:.5\n1:.5\n")
+    write("truth", "0,1\n1\n")
     pair = {"truth": ["f", "scores"], "scores": ["truth", "f"]}[kind]
     [file] = xmceval.inspect("f", kind=kind, n_labels=n_labels).files
     assert file.is_sound == is_sound
@@ -232,14 +232,14 @@ def test_a_number_of_labels_is_compared_with_the_header_as_score_does(tmp_path, 
         assert file.faults[0] == str(error.value) or "and a row has" in file.faults[0]
 
 
-def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path):
+def test_labels_from_2_to_the_40_on_do_not_collide():
     """Row 0 of label 2^40 was row 1 of label 0."""
     high = 2**40
-    (tmp_path / "t").write_text(f"2 {high + 5}\n3:1\n0:1\n")
-    (tmp_path / "p").write_text(f"2 {high + 5}\n{high}:.5\n1:.5\n")
+    write("t", f"2 {high + 5}\n3:1\n0:1\n")
+    write("p", f"2 {high + 5}\n{high}:.5\n1:.5\n")
     (pair,) = xmceval.inspect(["t", "p"]).pairs
     assert (pair.precision_at_1, pair.precision) == (0.0, 0.0)
-    (tmp_path / "p").write_text(f"2 {high + 5}\n3:.5\n{high}:.9 0:.5\n")
+    write("p", f"2 {high + 5}\n3:.5\n{high}:.9 0:.5\n")
     (pair,) = xmceval.inspect(["t", "p"]).pairs
     assert (pair.precision_at_1, pair.precision) == (0.5, 0.2)
 
@@ -253,8 +253,8 @@ def test_real_files_are_sound_and_belong_together(realdata, run):
     assert document["together"][0]["warnings"] == document["together"][0]["mistakes"] == []
 
 
-def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, run):
-    (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
+def test_json_truth_with_a_bad_line_is_reported_as_by_score(run):
+    write("js", '{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
     code, out, _ = run("inspect", "js", "-v")
     assert code == 1
     lines = out.splitlines()
@@ -263,8 +263,8 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, run):
     assert lines[2:] == ["", "js", "  text, JSON lines, no header; not counted, as it is not valid"]
 
 
-def test_what_cannot_be_parsed_has_no_statistics(tmp_path, run):
-    (tmp_path / "bad").write_text("0:1 x\n")
+def test_what_cannot_be_parsed_has_no_statistics(run):
+    write("bad", "0:1 x\n")
     code, out, _ = run("inspect", "bad", "-v")
     assert code == 1
     assert "not counted, as it is not valid" in out
@@ -314,8 +314,8 @@ def test_the_same_file_twice_is_reported(made, run):
     assert equal.startswith("all scores of ./t.txt are equal or infinite in ")
 
 
-def test_ranks_are_not_called_values(tmp_path, run):
-    (tmp_path / "l").write_text("0,1,2\n1,2\n3\n")
+def test_ranks_are_not_called_values(run):
+    write("l", "0,1,2\n1,2\n3\n")
     words = "no values: ranks from 1 to 3, the highest for the first label of a row"
     assert words in run("inspect", "l", "--as", "scores", "-v")[1]
     out = run("inspect", "l", "-v")[1]
@@ -358,21 +358,21 @@ def test_one_path_and_an_array_of_filter_pairs_are_accepted(made):
     assert pair.filter_pairs == 3
 
 
-def test_of_several_lists_the_first_is_the_truth(tmp_path):
+def test_of_several_lists_the_first_is_the_truth():
     row = ",".join(map(str, range(12)))
-    (tmp_path / "a").write_text(f"{row}\n{row}\n")
-    (tmp_path / "b").write_text(f"{row}\n{row}\n")
+    write("a", f"{row}\n{row}\n")
+    write("b", f"{row}\n{row}\n")
     assert [file.kind for file in xmceval.inspect(["a", "b"]).files] == ["truth", "truth"]
     assert xmceval.inspect(["a", "b"], kind="scores").pairs == ()
 
 
-def test_names_of_labels_are_their_number(tmp_path):
-    (tmp_path / "names").write_text("a\nb\nc\nd\n")
-    (tmp_path / "t").write_text("a b\nc\n")
+def test_names_of_labels_are_their_number():
+    write("names", "a\nb\nc\nd\n")
+    write("t", "a b\nc\n")
     (file,) = xmceval.inspect("t", labels="names").files
     assert (file.n_labels, file.largest_label) == (4, 2)
     assert "2 rows · 4 labels (as given) · 3 entries" in _details("t", labels="names")
-    (tmp_path / "p").write_text("0:0.5\n1:0.5\n")
+    write("p", "0:0.5\n1:0.5\n")
     (pair,) = xmceval.inspect(["t", "p"], labels="names", train="t").pairs
     assert pair.warnings == ("t has as many rows and entries as the training labels: is it the training set?",)
     assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in _details(_lists("0\n2\n"))

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import xmceval
 from xmceval import DataError, UsageError
 
 N_LABELS = 12
+EYE = np.eye(3)
 TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
 SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
 
@@ -33,8 +35,8 @@ def update_all(evaluator, matrices, ends):
     return evaluator
 
 
-def content(evaluator):
-    return pickle.dumps(evaluator)
+def copied(evaluator):
+    return pickle.loads(pickle.dumps(evaluator))
 
 
 @pytest.mark.parametrize("training", [TRAINING, {"inverse_propensities": np.linspace(1, 3, N_LABELS)}], ids=str)
@@ -43,14 +45,14 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     case, options = make(5, 30), {"metrics": metrics, "k": [1, 3], **training}
     options |= {"by_frequency": "head,tail"} if "counts" in training else {}
     evaluator = update_all(graded.Evaluator(**options), case, [0, 4, 11])
-    graded.Evaluator(metrics="P").save(tmp_path / "a.state")
-    evaluator.save(tmp_path / "a.state")  # replaces the file
+    graded.Evaluator(metrics="P").save("a.state")
+    evaluator.save("a.state")  # replaces the file
     assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
     with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
-        evaluator.save(tmp_path / "missing" / "a.state")
-    head, _ = unpack((tmp_path / "a.state").read_bytes())
+        evaluator.save("missing/a.state")
+    head, _ = unpack(Path("a.state").read_bytes())
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/7", xmceval.__version__, N_LABELS)
-    for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
+    for copy in (copied(evaluator), xmceval.Evaluator.load("a.state")):
         assert copy.result() == evaluator.result()
         assert update_all(copy, case, [11, 30]).result() == graded.score(*case, **options)
     assert evaluator.result().counts.n_instances == 11
@@ -59,14 +61,14 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
 FILTER = np.array([[3, 4], [17, 7], [29, 1]])
 
 
-def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs(tmp_path):
+def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs():
     case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
-    whole, path = graded.score(*case, **options), tmp_path / "a.state"
+    whole, path = graded.score(*case, **options), "a.state"
     evaluator = update_all(graded.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
     for use in (evaluator.result, lambda: evaluator.save(path)):
         with pytest.raises(DataError, match=r"filter\[2\]: row 29 is outside 0\.\.19"):
             use()
-    evaluator = pickle.loads(pickle.dumps(evaluator))
+    evaluator = copied(evaluator)
     assert update_all(evaluator, case, [20, 30]).result() == whole
     with pytest.raises(DataError, match="has a filter, whose pairs refer to rows by their number in the whole"):
         evaluator.merge(graded.Evaluator(**options))
@@ -89,13 +91,13 @@ def test_duplicates_are_counted_over_all_batches():
     expected = [each.replace("y_score[0]", "y_score") for each in whole.warnings]
     assert expected == list(evaluator.result().warnings)
     other = graded.Evaluator(**options).merge(evaluator)
-    assert expected == list(pickle.loads(pickle.dumps(other)).result().warnings)
+    assert expected == list(copied(other).result().warnings)
 
 
 def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
     case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
     options = {"metrics": "precision_score,recall_score", "threshold": 0.7}
-    evaluator = pickle.loads(pickle.dumps(update_all(graded.Evaluator(**options), case, [0, 1])))
+    evaluator = copied(update_all(graded.Evaluator(**options), case, [0, 1]))
     assert update_all(evaluator, case, [1, 4]).result() == graded.score(*case, **options)
     assert (evaluator.result()["recall_score"], evaluator.result()["precision_score"]) == (1.0, 1.0)
 
@@ -124,11 +126,11 @@ def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_en
     case = make(10, 20)
     evaluator = graded.Evaluator(metrics=[*SOME, "ERR(max=4)"], k=3, **TRAINING, threads=1)
     update_all(evaluator, case, [0, 9, 20])
-    before = content(evaluator)
+    before = pickle.dumps(evaluator)
     read_in_pieces(monkeypatch, entries=block_entries)
     with pytest.raises(DataError, match=message):
         evaluator.update(y_true, y_score)
-    assert content(evaluator) == before
+    assert pickle.dumps(evaluator) == before
 
 
 def test_a_wrong_first_batch_decides_nothing():
@@ -157,12 +159,12 @@ def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
 
 def test_rows_of_no_weight_at_all_have_no_result():
     evaluator = graded.Evaluator(metrics="P", k=1, max_weight=1)
-    evaluator.update(np.eye(3), np.eye(3), np.zeros(3))
+    evaluator.update(EYE, EYE, np.zeros(3))
     with pytest.raises(DataError, match="every weight is 0, so no instance is left"):
         evaluator.result()
-    evaluator.update(np.eye(3), np.eye(3), np.array([0, 1, 1e-12]))
+    evaluator.update(EYE, EYE, np.array([0, 1, 1e-12]))
     merged = graded.Evaluator(metrics="P", k=1, max_weight=1, n_labels=3).merge(evaluator)
-    for each in (evaluator, merged, pickle.loads(pickle.dumps(merged))):
+    for each in (evaluator, merged, copied(merged)):
         assert any("the smallest weight is 1e-12 of the largest" in warning for warning in each.result().warnings)
 
 
@@ -179,20 +181,20 @@ def test_evaluators_that_differ_are_not_merged_and_propensities_are_compared_by_
             first.merge(wrong)
 
 
-def test_rows_are_not_added_to_what_another_version_saved(tmp_path):
-    path = tmp_path / "a.state"
+def test_rows_are_not_added_to_what_another_version_saved():
+    path = Path("a.state")
     evaluator = graded.Evaluator(metrics="P@1", n_labels=3)
-    evaluator.update(np.eye(3), np.eye(3))
+    evaluator.update(EYE, EYE)
     evaluator.save(path)
     path.write_bytes(forge(path.read_bytes(), version="0.0.9"))
     old = xmceval.Evaluator.load(path)
     assert old.result()["P@1"] == 1.0
     with pytest.raises(UsageError, match=r"a\.state was saved by xmceval 0\.0\.9"):
-        old.update(np.eye(3), np.eye(3))
+        old.update(EYE, EYE)
     with pytest.raises(DataError, match=r"differ in version of xmceval: .* and 0\.0\.9$"):
         evaluator.merge(old)
     old.reset()
-    old.update(np.eye(3), np.eye(3))
+    old.update(EYE, EYE)
 
 
 def test_the_number_of_labels_may_be_declared_late():
@@ -202,20 +204,20 @@ def test_the_number_of_labels_may_be_declared_late():
         graded.Evaluator(metrics="LRAP").update([{0}, {1}], (labels, labels * 1.0))
     assert evaluator.result().counts.n_labels == 4
     with pytest.raises(DataError, match="earlier batches have label 3, but y_true of batch 2 has 3 labels"):
-        evaluator.update(np.eye(3), np.eye(3))
+        evaluator.update(EYE, EYE)
     evaluator.update(np.eye(3, 9), np.eye(3, 9))
     result = evaluator.result()
     assert (result.counts.n_labels, result["P@1"]) == (9, 0.8)
-    assert pickle.loads(content(evaluator)).result().figures == result.figures
+    assert copied(evaluator).result().figures == result.figures
 
 
-def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels(tmp_path):
+def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels():
     labels = np.array([[3, 1], [0, 2]])
     evaluator = graded.Evaluator(metrics="P,R", k=1)
     evaluator.update([[3], [0, 1]], (labels, labels * 1.0))
-    evaluator.save(tmp_path / "a.state")
+    evaluator.save("a.state")
     merged = graded.Evaluator(metrics="P,R", k=1).merge(evaluator)
-    for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state"), merged):
+    for copy in (copied(evaluator), xmceval.Evaluator.load("a.state"), merged):
         copy.update(np.eye(3, 9), np.eye(3, 9))
         assert (copy.result().counts.n_instances, copy.result()["P@1"]) == (5, 0.8)
 
@@ -247,7 +249,7 @@ def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
     for _ in range(2):
         for _ in range(40):
             evaluator.update(*make(13, 128))
-        sizes.append(len(content(evaluator)))
+        sizes.append(len(pickle.dumps(evaluator)))
     assert sizes[1] < 1.01 * sizes[0]
 
 
@@ -262,10 +264,10 @@ def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype
     case = (rng.random((20, 9)) < 0.3).astype(float), rng.integers(0, 6, (20, 9)).astype(dtype)
     evaluator = update_all(graded.Evaluator(**options), case, [0, 7, 7, 20])
     assert evaluator.result() == graded.score(*case, **options)
-    before = content(evaluator)
+    before = pickle.dumps(evaluator)
     with pytest.raises(DataError, match="batch 4, y_score row 2: the score value of label 1 is NaN"):
         evaluator.update(np.eye(3, 9), np.where(np.arange(27).reshape(3, 9) == 19, np.nan, 1.0))
-    assert content(evaluator) == before
+    assert pickle.dumps(evaluator) == before
 
 
 def test_a_threshold_is_refused_beside_scores_that_float64_would_round():

@@ -5,9 +5,11 @@ import importlib
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.files import write
 
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -80,16 +82,16 @@ def make(**changes):
 
 @pytest.mark.parametrize("place", CHECKPOINTS.values(), ids=CHECKPOINTS)
 @pytest.mark.parametrize("configuration", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
-def test_a_checkpoint_has_the_rows_so_far(place, configuration, tmp_path):
+def test_a_checkpoint_has_the_rows_so_far(place, configuration):
     (scores, truth), (more, its_truth) = draw(4), draw(3, seed=1)
     whole, first, second = (make(**configuration) for _ in range(3))
     before, after = place(first), place(second)
     if isinstance(before, torchmetrics.MetricCollection):
         before.persistent(True)
     first.update(scores, truth)
-    torch.save(before.state_dict(), tmp_path / "checkpoint")
+    torch.save(before.state_dict(), "checkpoint")
     second.update(more, its_truth)  # these rows are forgotten
-    after.load_state_dict(torch.load(tmp_path / "checkpoint", weights_only=True))
+    after.load_state_dict(torch.load("checkpoint", weights_only=True))
     for metric in (whole, first, second):
         if metric is whole:
             metric.update(scores, truth)
@@ -249,9 +251,9 @@ if __name__ == "__main__":  # forked, as to load torch takes a slow machine a mi
 """
 
 
-def test_processes_gather_their_rows_and_each_batch_has_its_own_values(tmp_path):
-    (tmp_path / "processes.py").write_text(PROCESSES)
-    command = [sys.executable, tmp_path / "processes.py", tmp_path / "meeting"]
+def test_processes_gather_their_rows_and_each_batch_has_its_own_values():
+    write("processes.py", PROCESSES)
+    command = [sys.executable, "processes.py", Path("meeting").absolute()]
     printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     scores, truth = draw(7)
     expected = [[scored(scores[rows], truth[rows]), scored(scores, truth)] for rows in (slice(4), slice(4, 7))]

@@ -112,8 +112,10 @@ def merged(problem, ends, order):
         return [every[i] for i in order if i < len(every)]
 
     first, *others = evaluators()
+    before = pickle.dumps(others)
     for other in others:
         first.merge(other)
+    assert pickle.dumps(others) == before
     *others, last = evaluators()
     for i in range(0, len(others) - 1, 2):
         last.merge(others[i + 1].merge(others[i]))
@@ -124,11 +126,14 @@ def merged(problem, ends, order):
 
 
 def loaded(problem, ends, order):
-    """Save a state for each part, and go on with the first and merge the others."""
-    parts = parts_of(ends)
-    for i, part in enumerate(parts):
-        problem.evaluator((part.start, part.stop)).save(f"{i}.evaluator")
-    first, *others = (xmceval.Evaluator.load(f"{i}.evaluator") for i in order if i < len(parts))
+    """Make an Evaluator of each part, save and load every other one, and merge them."""
+    evaluators = []
+    for i, part in enumerate(parts_of(ends)):
+        evaluators.append(problem.evaluator((part.start, part.stop)))
+        if i % 2 == 0:
+            evaluators[i].save(f"{i}.evaluator")
+            evaluators[i] = xmceval.Evaluator.load(f"{i}.evaluator")
+    first, *others = (evaluators[i] for i in order if i < len(evaluators))
     for other in others:
         first.merge(other)
     return first.result()
@@ -223,7 +228,9 @@ PROBLEMS = {
     "bins": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True},
     "rows dropped": EVERY | TRAINING | {"empty_rows": "drop", "unscored": "zero", "threshold": 0.5},
     "weights": EVERY | TRAINING,
-    "a filter": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True, "empty_rows": "drop"},
+    "labels by id": EVERY | TRAINING,
+    "weights of labels by id": EVERY | TRAINING,
+    "a filter": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True, "empty_rows": "drop", "threshold": 0.5},
     "a filter of the truth": EVERY | TRAINING | {"filter_truth": True},
     "expected ties": TRAINING | {"ties": "expected", "metrics": ["P", "PSnDCG"]},
     "best ties": TRAINING | {"ties": "best", "metrics": ["P", "AP@all"]},
@@ -237,11 +244,13 @@ PROBLEMS = {
 
 @any_way
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_options_are_those_of_one_score(name, way):
+def test_options_are_those_of_one_score(name, way, monkeypatch):
     if name.startswith("a filter") and way not in IN_ORDER:
         pytest.skip("the pairs of a filter refer to rows of the whole")
     problem = Problem(make(3, 60), PROBLEMS[name])
-    if name == "weights":
+    if name.endswith("by id"):
+        read_in_pieces(monkeypatch, ids=5)
+    if name.startswith("weights"):
         problem.weights = np.where(np.arange(60) % 4, random_weights(3, 60), MOST)
     if name.startswith("a filter"):
         problem.pairs = np.argwhere(np.random.default_rng(3).random((60, N_LABELS)) < 0.1)

@@ -9,7 +9,7 @@ from judge import naive, table
 from support import graded
 from support.measures import named, options_of
 from support.pieces import read_in_pieces
-from support.strategies import random_case, random_weights, subsets, to_csr, weighted_cases
+from support.strategies import random_case, random_weights, subsets, to_csr, weighted_cases, without
 
 import xmceval
 from xmceval import METRICS
@@ -65,12 +65,6 @@ def names_with(metric, cutoffs, numbers, zero):
     return list(dict.fromkeys(named(metric, {**options, **chosen}, k) for options, k in pairs))
 
 
-def without(rows, filtered):
-    """Return rows without some labels of each."""
-    pairs = zip(rows, filtered, strict=True)
-    return [{label: value for label, value in row.items() if label not in out} for row, out in pairs]
-
-
 def check(names, truth, scores, counts, options):
     """Compare scores with the judge's, which has no scores of filtered pairs."""
     threshold = -np.inf if options["threshold"] is None else options["threshold"]
@@ -116,45 +110,28 @@ def test_values_are_the_judges(family, data, problem, zero, limit):
         check(names, truth, scores, counts, options)
 
 
-@every_metric
-@pytest.mark.parametrize("weights", [None, random_weights(6)], ids=["plain", "weighted"])
-def test_values_of_many_rows_are_the_judges(name, weights, monkeypatch):
-    for seed, k, empty_rows, limit in (
-        (1, 1, "zero", 3),
-        (2, 3, "drop", 3),
-        (3, 12, "zero", 1 << 27),
-        (4, 2, "drop", 99),
-    ):
-        read_in_pieces(monkeypatch, ids=limit)
-        case, counts = random_case(seed), np.random.default_rng(seed).integers(0, 30, 12).tolist()
-        scores = [{label: (score + 2) / 4 for label, score in row.items()} for row in case.scores]
-        threshold = THRESHOLD if METRICS[name].family == "confusion" else None
-        options = {"sample_weight": weights, "empty_rows": empty_rows, "threshold": threshold, "unscored": "bottom"}
-        numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
-        names = names_with(METRICS[name], [k], numbers, ZEROS[seed % len(ZEROS)])
-        check(names, case.truth, scores, counts, options)
+MANY = [  # a seed, a cutoff, how rows without truth and labels without scores count, whether a filter is of the truth
+    (1, 1, "zero", "bottom", False, 3),
+    (2, 3, "drop", "zero", False, 3),
+    (3, 12, "drop", "bottom", True, 1 << 27),
+    (4, 2, "zero", "zero", True, 99),
+]
 
 
 @every_metric
 @pytest.mark.parametrize("weights", [None, random_weights(6)], ids=["plain", "weighted"])
-def test_values_with_a_filter_of_many_rows_are_the_judges(name, weights, monkeypatch):
-    for seed, k, empty_rows, unscored, filter_truth, limit in (
-        (1, 1, "zero", "bottom", False, 3),
-        (2, 3, "drop", "zero", False, 3),
-        (3, 5, "drop", "bottom", True, 1 << 27),
-        (4, 2, "zero", "zero", False, 99),
-    ):
+@pytest.mark.parametrize("filtered", [False, True], ids=["no filter", "a filter"])
+def test_values_of_many_rows_are_the_judges(name, weights, filtered, monkeypatch):
+    for seed, k, empty_rows, unscored, filter_truth, limit in MANY:
         read_in_pieces(monkeypatch, ids=limit)
         case, rng = random_case(seed), np.random.default_rng(seed)
-        counts, filtered = rng.integers(0, 30, 12).tolist(), np.argwhere(rng.random((40, 12)) < 0.25).tolist()
-        options = {
-            "sample_weight": weights,
-            "empty_rows": empty_rows,
-            "unscored": unscored,
-            "threshold": 0.0 if METRICS[name].family == "confusion" else None,
-            "filter": [*filtered, *((row, 0) for row in range(40))],  # the label 0 has no cell that is not true
-            "filter_truth": filter_truth,
-        }
+        counts = rng.integers(0, 30, 12).tolist()
+        options = {"sample_weight": weights, "empty_rows": empty_rows, "unscored": unscored}
+        options["threshold"] = 0.0 if METRICS[name].family == "confusion" else None
+        if filtered:
+            pairs = np.argwhere(rng.random((40, 12)) < 0.25).tolist()
+            pairs += [(row, 0) for row in range(40)]  # the label 0 has no cell that is not true
+            options |= {"filter": pairs, "filter_truth": filter_truth}
         numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
         names = names_with(METRICS[name], [k], numbers, ZEROS[seed % len(ZEROS)])
         check(names, case.truth, case.scores, counts, options)

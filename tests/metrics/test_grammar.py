@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from support.files import write
 from support.measures import names_of
 
 import xmceval
@@ -170,9 +171,9 @@ def test_cutoffs_may_be_text_within_a_list():
     assert Options(k=["1-3", 5]).cutoffs == [1, 2, 3, 5]
 
 
-def test_python_and_the_command_understand_the_same_lists(tmp_path, run):
-    (tmp_path / "t.txt").write_text("2 4\n0:1 2:1\n1:1\n")
-    (tmp_path / "p.txt").write_text("2 4\n0:.9 1:.8 2:.7\n1:.5 2:.1 3:.2\n")
+def test_python_and_the_command_understand_the_same_lists(run):
+    write("t.txt", "2 4\n0:1 2:1\n1:1\n")
+    write("p.txt", "2 4\n0:.9 1:.8 2:.7\n1:.5 2:.1 3:.2\n")
     result = xmceval.score("t.txt", "p.txt", k="1-3", metrics="P,nDCG@2,LRAP")
     assert list(result) == ["P@1", "P@2", "P@3", "nDCG@2", "LRAP"]
     asked = ["score", "t.txt", "p.txt", "-k", "1-3", "-m", "P,nDCG@2", "-m", "LRAP", "-o", "csv", "-q"]

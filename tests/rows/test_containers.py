@@ -2,6 +2,7 @@
 
 import io
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ Y_SCORE = np.array([[0.9, 0.1, 0.3], [0.2, 0.5, 0.4], [0.6, 0.8, 0.1], [0.3, 0.7
 
 
 FIRST = {"metrics": "P", "k": 1}
+first = partial(xmceval.score, **FIRST)
 
 
 def evaluate(y_true, y_score, **options):
@@ -26,7 +28,7 @@ def evaluate(y_true, y_score, **options):
 
 
 CALLS = {
-    "score": lambda *inputs, **options: xmceval.score(*inputs, **FIRST, **options)["P@1"],
+    "score": lambda *inputs, **options: first(*inputs, **options)["P@1"],
     "compare": lambda y_true, y_score, **options: xmceval.compare(
         y_true, {"a": y_score, "b": Y_SCORE if len(y_true) == len(Y_TRUE) else y_true + 0.5}, **FIRST, **options
     ).results[0]["P@1"],
@@ -124,7 +126,7 @@ def test_the_hint_at_arrays_of_a_forest_holds(function, constant, n_labels):
 def test_masked_cells_beside_the_matrices_are_refused(name):
     values = masked([[0, 1], [1, 1]]) if name == "filter" else masked([1, 2, 3, 4])
     with pytest.raises(DataError, match=f"{name}: is an array with [12] masked cell"):
-        xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, **{name: values})
+        first(Y_TRUE, Y_SCORE, **{name: values})
 
 
 def test_masked_cells_are_refused_by_the_drop_ins():
@@ -154,10 +156,10 @@ def damaged(form, part, index):
 def calls_of(scores):
     """Return what reads a matrix as scores, as truth and as training labels; each may be asked once."""
     return {
-        "score": lambda: xmceval.score(Y_TRUE, scores(), metrics="P", k=1),
-        "truth": lambda: xmceval.score(scores(), Y_SCORE, metrics="P", k=1),
+        "score": lambda: first(Y_TRUE, scores()),
+        "truth": lambda: first(scores(), Y_SCORE),
         "train": lambda: xmceval.score(Y_TRUE, Y_SCORE, metrics="PSP", k=1, train=scores()),
-        "Evaluator": lambda: evaluate(Y_TRUE, scores(), metrics="P", k=1),
+        "Evaluator": lambda: evaluate(Y_TRUE, scores(), **FIRST),
         "drop-in of rankings": lambda: xmceval.ndcg_score(Y_TRUE, scores()),
         "drop-in of areas": lambda: xmceval.roc_auc_score(Y_TRUE, scores()),
         "drop-in of indicators": lambda: xmceval.label_ranking_average_precision_score(scores(), Y_SCORE),
@@ -192,7 +194,7 @@ def test_a_wrong_index_of_a_sparse_matrix_is_refused(form, part, index):
         arrays = {name: getattr(matrix, name) for name in names}
         np.savez("scores.npz", **arrays, shape=matrix.shape, format=form.encode())
         with pytest.raises(DataError):
-            xmceval.score(Y_TRUE, "scores.npz", metrics="P", k=1)
+            first(Y_TRUE, "scores.npz")
 
 
 def changed(form, **arrays):
@@ -263,7 +265,7 @@ def test_masked_arrays_of_a_sparse_matrix_are_read_where_nothing_is_masked(form)
     plain, masked_one, unmasked = (changed(form) for _ in range(3))
     unmasked.data = np.ma.array(unmasked.data)
     masked_one.data = np.ma.array(masked_one.data, mask=masked_one.data == 0.5)
-    assert xmceval.score(Y_TRUE, unmasked, metrics="P", k=1)["P@1"] == 0.75
+    assert first(Y_TRUE, unmasked)["P@1"] == 0.75
     assert xmceval.ndcg_score(Y_TRUE, unmasked) == xmceval.ndcg_score(Y_TRUE, plain)
     message = r"y_\w+\.data: is an array with 1 masked cell, whose value is not known"
     refused(lambda: masked_one, message, "score", "truth", "drop-in of rankings")
@@ -275,7 +277,7 @@ def test_values_of_types_that_scipy_does_not_make_are_read_by_all(form, dtype):
     matrix = changed(form)
     matrix.data = matrix.data.astype(dtype)
     rounded = Y_SCORE.astype(dtype).astype(float)
-    assert xmceval.score(Y_TRUE, matrix, metrics="P", k=1)["P@1"] == 0.75
+    assert first(Y_TRUE, matrix)["P@1"] == 0.75
     assert xmceval.ndcg_score(Y_TRUE, matrix) == xmceval.ndcg_score(Y_TRUE, rounded)
 
 
@@ -304,7 +306,7 @@ NO_LISTS = {
 @pytest.mark.parametrize("name", ["row_ids", "by_group", "sample_weight"])
 def test_what_is_no_list_is_refused_where_one_is_expected(value, name):
     with pytest.raises(xmceval.XmcevalError, match=f"^{name}: expected "):
-        xmceval.score(Y_TRUE, Y_SCORE, metrics="P", k=1, **{name: value})
+        first(Y_TRUE, Y_SCORE, **{name: value})
 
 
 @pytest.mark.parametrize("counts", [None, "x", ["a"], [None], [[1], [2, 3]], {"a": 1}, 1j, sp.csr_matrix(Y_SCORE)])
@@ -315,20 +317,20 @@ def test_counts_that_are_no_numbers_are_refused(counts):
 
 def test_rows_of_different_lengths_as_a_shard_are_refused():
     with pytest.raises(DataError, match=r"y_score"):
-        xmceval.score([Y_TRUE, Y_TRUE], [Y_SCORE, [[1.5], [2.5, 3.5], [1], [2]]], metrics="P", k=1)
+        first([Y_TRUE, Y_TRUE], [Y_SCORE, [[1.5], [2.5, 3.5], [1], [2]]])
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_room_behind_the_stored_entries_is_not_read(form):
     matrix = getattr(sp, f"{form}_matrix")(Y_SCORE)
     matrix.data, matrix.indices = np.append(matrix.data, [9.0, np.nan]), np.append(matrix.indices, -7)
-    assert xmceval.score(Y_TRUE, matrix, metrics="P", k=1)["P@1"] == 0.75
+    assert first(Y_TRUE, matrix)["P@1"] == 0.75
     assert xmceval.ndcg_score(Y_TRUE, matrix) == xmceval.ndcg_score(Y_TRUE, Y_SCORE)
 
 
 def test_rows_without_entries_are_legal_in_any_number_that_memory_holds():
     truth = sp.coo_matrix(([1.0], ([0], [1])), shape=(10**6, 3))
-    assert xmceval.score(truth, truth.tocsc(), metrics="P", k=1)["P@1"] == 1e-6
+    assert first(truth, truth.tocsc())["P@1"] == 1e-6
 
 
 NESTED = "is a nested tensor, whose rows differ in length; expected an array"
@@ -336,17 +338,17 @@ FOREIGN = {  # what numpy, scipy, pandas, pyarrow or PyTorch would otherwise say
     "no scores": (lambda _: xmceval.roc_auc([0, 1], None), r"y_score: expected one number per entry, got shape \(\)"),
     "no truth": (lambda _: xmceval.roc_auc(None, [0, 1]), r"y_true: expected one number per entry, got shape \(\)"),
     "a ragged weight": (
-        lambda t: xmceval.score(t, t, metrics="P", k=1, sample_weight=[[1], [1, 2]]),
+        lambda t: first(t, t, sample_weight=[[1], [1, 2]]),
         "sample_weight: expected an array, got rows of different lengths$",
     ),
     "an array as cutoff": (lambda t: xmceval.score(t, t, metrics="P", k=t), "k must be a whole number of at least 1"),
     "a result to merge": (
-        lambda _: xmceval.merge(xmceval.score(np.eye(2), np.eye(2), k=1, metrics="P")),
+        lambda _: xmceval.merge(first(np.eye(2), np.eye(2))),
         "states must be a list of paths or Evaluators, got a Result",
     ),
     "nothing to merge": (lambda _: xmceval.merge(3), "states must be a list of paths or Evaluators, got an int"),
     "columns of an index": (
-        lambda t: xmceval.score(t, t, metrics="P", k=1, sample_weight=pd.DataFrame(t, index=["x"] * len(t))),
+        lambda t: first(t, t, sample_weight=pd.DataFrame(t, index=["x"] * len(t))),
         "sample_weight: found the columns 0, 1, 2, 3, 4; expected",
     ),
     "short blocks": (
@@ -358,9 +360,9 @@ FOREIGN = {  # what numpy, scipy, pandas, pyarrow or PyTorch would otherwise say
         "y_score: expected numbers or strings, got dtype object",
     ),
     "nested scores": (lambda t: xmceval.coverage_error(t, nested()), f"y_score: {NESTED}"),
-    "nested groups": (lambda t: xmceval.score(t, t, metrics="P", k=1, by_group=nested()), f"by_group: {NESTED}"),
+    "nested groups": (lambda t: first(t, t, by_group=nested()), f"by_group: {NESTED}"),
     "an empty tensor": (
-        lambda t: xmceval.score(pytest.importorskip("torch").zeros(0, 5), t, metrics="P", k=1),
+        lambda t: first(pytest.importorskip("torch").zeros(0, 5), t),
         "y_true has 0 rows, y_score has 6 rows",
     ),
 }
@@ -388,7 +390,7 @@ def test_no_words_of_another_library_reach_the_caller(case):
 def test_rows_without_a_name_are_joined_by_position():
     truth, scores = pd.DataFrame(np.eye(3)), np.eye(3)[::-1].copy()
     unnamed = pd.DataFrame(scores, index=[pd.NA, 0, 1])
-    assert xmceval.score(truth, unnamed, metrics="P", k=1) == xmceval.score(truth, scores, metrics="P", k=1)
+    assert first(truth, unnamed) == first(truth, scores)
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
@@ -396,9 +398,9 @@ def test_a_nested_tensor_beside_ids_is_read_as_its_rows():
     truth = pd.DataFrame(np.eye(2, 4, dtype=int)).assign(asin=["a", "b"])
     lists = [[1, 2], [3]]
     with pytest.raises(xmceval.XmcevalError) as expected:
-        xmceval.score(truth, lists, metrics="P", k=1)
+        first(truth, lists)
     with pytest.raises(xmceval.XmcevalError) as error:
-        xmceval.score(truth, nested(), metrics="P", k=1)
+        first(truth, nested())
     assert str(error.value) == str(expected.value)
 
 
@@ -409,9 +411,7 @@ def test_a_nested_tensor_beside_ids_is_read_as_its_rows():
 @pytest.mark.parametrize("y_score", [[[0, 1, 0], [1, 0, 0]], [[0, 3, 1], [2, 0, 1]], [[0, 1, 2], [2, 2, 0]]])
 def test_other_integers_as_wide_as_the_truth_are_scores(y_score, n_labels):
     y_true = np.eye(3, dtype=int)[:2]
-    assert xmceval.score(y_true, np.array(y_score), metrics="P", k=1, n_labels=n_labels) == xmceval.score(
-        y_true, np.array(y_score, dtype=float) + 0.5, metrics="P", k=1
-    )
+    assert first(y_true, np.array(y_score), n_labels=n_labels) == first(y_true, np.array(y_score, dtype=float) + 0.5)
 
 
 THREE = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
@@ -422,7 +422,7 @@ THREE = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
 def test_three_columns_that_have_no_numbers_are_refused_in_words(wrong, dtype):
     inputs = {"y_true": THREE, "y_score": THREE[::-1]}
     with pytest.raises(DataError, match=f"^{wrong}: (expected numbers, got|has numbers as text)"):
-        xmceval.score(**inputs | {wrong: inputs[wrong].astype(dtype)}, metrics="P", k=1)
+        first(**inputs | {wrong: inputs[wrong].astype(dtype)})
 
 
 LISTS = [[0, 2], [1]]
@@ -455,4 +455,4 @@ def test_a_list_of_labels_and_scores_is_a_pair_as_a_tuple_is(make):
     true = [[1, 4, 7], [2, 5, 8], [3, 6, 9], [0, 1, 2]] * 5
     pair = np.array(true), np.tile([0.9, 0.5, 0.1], (20, 1))
     for both in (pair, pair[::-1]):
-        assert xmceval.score(true, make(both), metrics="P", k=1)["P@1"] == 1.0
+        assert first(true, make(both))["P@1"] == 1.0

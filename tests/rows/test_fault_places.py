@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from support.files import write
 from support.pieces import read_in_pieces
 
 import xmceval
@@ -122,16 +123,16 @@ def test_grades_above_the_scale_are_named_in_the_order_of_rows(monkeypatch, entr
 
 
 @pytest.mark.parametrize("row", [0, 2, 3])
-def test_a_row_longer_than_the_header_declares_is_named(tmp_path, row):
-    truth, scores = tmp_path / "t.txt", tmp_path / "p.txt"
-    truth.write_text("4 9\n" + "0:1\n" * 4)
+def test_a_row_longer_than_the_header_declares_is_named(row):
+    truth, scores = "t.txt", "p.txt"
+    write(truth, "4 9\n" + "0:1\n" * 4)
     lines = ["0:1 1:1"] * 4
     lines[row] = "0:1 1:1 2:1"
-    scores.write_text("4 2\n" + "\n".join(lines) + "\n")
+    write(scores, "4 2\n" + "\n".join(lines) + "\n")
     reported = f"{scores}:{row + 2}: {scores} declares 2 columns, {truth} 9, and this row has 3 predictions"
     assert lines_of(None, y_true=truth, y_score=scores)[0].startswith(reported)
     lines[row] = "0:1 1:1"
-    scores.write_text("4 2\n" + "\n".join(lines) + "\n")
+    write(scores, "4 2\n" + "\n".join(lines) + "\n")
     assert xmceval.score(truth, scores, k=1, metrics="P")["P@1"] == 1.0
 
 

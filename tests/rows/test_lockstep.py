@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from judge import naive
 from scipy.sparse import csr_matrix, random, save_npz
+from support.files import write
 from support.judged import check_judged
 from support.pieces import read_in_pieces, watch
 from support.strategies import to_rows
@@ -54,14 +55,15 @@ def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, thr
 
 def test_the_truth_is_read_once(systems, monkeypatch):
     truth, scores = systems
+    read_in_pieces(monkeypatch, entries=50)  # one block would be read without a source
     reads = watch(monkeypatch, "read")
     score(truth, scores, metrics="P")
     assert [source.name for _, source in reads].count("y_true") == 1
 
 
 def test_each_system_has_the_number_of_labels_it_has_alone():
-    Path("truth.txt").write_text("0:1\n1:1\n")
-    Path("open.txt").write_text("0:1 5:0.5\n1:1\n")
+    write("truth.txt", "0:1\n1:1\n")
+    write("open.txt", "0:1 5:0.5\n1:1\n")
     save_npz("wide.npz", csr_matrix(([1.0, 0.5], ([0, 1], [0, 8])), shape=(2, 9)))
     save_npz("narrow.npz", csr_matrix(([1.0, 0.5], ([0, 1], [0, 1])), shape=(2, 2)))
     files = [Path("open.txt"), Path("wide.npz"), Path("narrow.npz")]

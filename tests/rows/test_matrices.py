@@ -17,6 +17,7 @@ from xmceval import DataError, UsageError
 
 compare_graded = partial(xmceval.compare, grades=True)
 score_graded = partial(xmceval.score, grades=True)
+first = partial(score_graded, metrics="P", k=1)
 N_ROWS, N_LABELS, K = 12, 9, 3
 CPU, CUDA = 1, 2  # DLPack's numbers
 
@@ -202,7 +203,7 @@ def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, bl
         found = estimates(truth, make(wide))
         assert found == estimates(truth, steps.astype(float) + 1)
         assert (found["P@1"].value, found["P@3"].value) == pytest.approx((0.0, 1 / 3))
-        assert not any(score_graded(truth, make(wide), k=1, metrics="P").counts.tied_rows.values())
+        assert not any(first(truth, make(wide)).counts.tied_rows.values())
     if dtype == "i8":
         assert estimates(truth, -wide) == estimates(truth, -steps.astype(float))
 
@@ -316,13 +317,13 @@ def test_no_labels_at_all_are_lists_too(scores):
     assert estimates([[], *[[3]] * (N_ROWS - 1)], scores, metrics="R")["R@3"].value > 0
 
 
-def test_ranked_labels_are_predictions(truth, scores, tmp_path):
+def test_ranked_labels_are_predictions(truth, scores):
     order = rank(scores)
     best, expected = order[:, :5], estimates(truth, (order[:, :5], np.tile(np.arange(5.0, 0, -1), (N_ROWS, 1))))
     for ranked in (best, best.tolist(), [row.astype(np.int16) for row in best], *map(best.astype, ("u1", "u4", "u8"))):
         assert estimates(truth, ranked) == expected
-    np.save(tmp_path / "ranked.npy", best.astype("u4"))
-    assert estimates(truth, tmp_path / "ranked.npy") == expected
+    np.save("ranked.npy", best.astype("u4"))
+    assert estimates(truth, "ranked.npy") == expected
     ragged = [row[: i % 6].tolist() for i, row in enumerate(order)]
     padded = np.array([[*row, *[-1] * (6 - len(row))] for row in ragged])
     assert estimates(truth, ragged) == estimates(truth, padded)
@@ -332,14 +333,14 @@ def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
     ranked = np.tile([[4, 2], [0, 3]], (600, 1))
     ranked[1100] = 3
     with pytest.raises(DataError, match="y_score row 1100: label 3 appears twice in this row"):
-        score_graded(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
+        first(sp.csr_matrix((1200, 5)), ranked)
 
 
 def test_ranked_lists_may_have_label_0_alone_but_only_once_in_a_row():
     truth = sp.csr_matrix([[1, 0, 0], [0, 1, 0]])
-    assert score_graded(truth, np.array([[0], [0]]), k=1, metrics="P")["P@1"] == 0.5
+    assert first(truth, np.array([[0], [0]]))["P@1"] == 0.5
     with pytest.raises(DataError, match="y_score row 0: label 0 appears twice in this row"):
-        score_graded(truth, np.array([[0, 0], [1, 2]]), k=1, metrics="P")
+        first(truth, np.array([[0, 0], [1, 2]]))
 
 
 def test_arrays_of_jax_give_the_same_bits(truth, scores):
@@ -366,11 +367,11 @@ def test_arrays_of_jax_give_the_same_bits(truth, scores):
 
 @pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
 def test_no_rows_give_no_interval_and_no_labels_no_cutoff(make):
-    result = score_graded(make((0, 5)), make((0, 5)), metrics="P", k=1)
+    result = first(make((0, 5)), make((0, 5)))
     assert result.counts.n_instances == 0
     assert np.isnan(result.interval("P@1")).all()
     with pytest.raises(DataError, match="k = 1 is above the number of labels: y_true has 0"):
-        score_graded(make((3, 0)), make((3, 0)), metrics="P", k=1)
+        first(make((3, 0)), make((3, 0)))
 
 
 # What is wrong
@@ -459,7 +460,7 @@ def test_what_is_wrong_is_reported_with_place_cause_and_hint(monkeypatch, truth,
     given = {"y_true": truth, "y_score": scores}
     lists = {"n_labels": N_LABELS} if isinstance(make(given[name]), list) else {}
     with pytest.raises(DataError) as error:
-        score_graded(**given | {name: make(given[name])}, **lists, metrics="P", k=1)
+        first(**given | {name: make(given[name])}, **lists)
     message = str(error.value)
     assert [part for part in (name, *parts) if part not in message] == []
     if parts[0].startswith((" ", "[")):  # a place, right behind the name
@@ -527,15 +528,15 @@ def test_a_score_of_any_type_is_at_least_itself(dtype, form):
         assert found["recall_score"] == expected
 
 
-def test_a_score_of_a_file_is_at_least_itself(tmp_path):
+def test_a_score_of_a_file_is_at_least_itself():
     scores = np.array([[0.7, 0.2], [0.1, 0.7]], dtype=np.float32)
-    np.save(tmp_path / "dense.npy", scores)
-    sp.save_npz(tmp_path / "scores.npz", sp.csr_matrix(scores))
-    sp.save_npz(tmp_path / "by_label.npz", sp.csc_matrix(scores))
-    np.save(tmp_path / "X-labels.npy", np.tile([0, 1], (2, 1)))
-    np.save(tmp_path / "X-scores.npy", scores)
+    np.save("dense.npy", scores)
+    sp.save_npz("scores.npz", sp.csr_matrix(scores))
+    sp.save_npz("by_label.npz", sp.csc_matrix(scores))
+    np.save("X-labels.npy", np.tile([0, 1], (2, 1)))
+    np.save("X-scores.npy", scores)
     for name in ("dense.npy", "scores.npz", "by_label.npz", "X"):
-        found = score_graded(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
+        found = score_graded(np.eye(2), name, threshold=0.7, metrics="recall_score", duplicates="max")
         assert found["recall_score"] == 1.0, name
 
 
@@ -544,24 +545,18 @@ def test_an_entry_of_coo_outside_of_its_rows_is_an_error(row):
     coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 1])), shape=(3, 4))
     coo.row[1] = row
     with pytest.raises(DataError, match=f"^y_score: has 3 rows, but a stored entry is in row {row}$"):
-        score_graded(sp.csr_matrix((3, 4)), coo, k=1, metrics="P")
+        first(sp.csr_matrix((3, 4)), coo)
 
 
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
 @pytest.mark.parametrize("role", ["y_true", "y_score", "train"])
 def test_duplicates_of_any_format_keep_their_largest_value(form, role):
-    rows, labels, values = [0, 0, 2, 2, 2, 1], [1, 1, 0, 4, 0, 2], [3, 5, 1, 2, 4, 1]
-    coo = sp.coo_array((np.array(values, dtype=float), (rows, labels)), shape=(6, 6))
+    by_row = sp.csr_array(([3.0, 5, 1, 1, 2, 4], [1, 1, 2, 0, 4, 0], [0, 2, 3, 6, 6, 6, 6]), shape=(6, 6))
+    twice = by_row.tobsr(blocksize=(1, 1)) if form == "bsr" else by_row.asformat(form)
+    if form == "coo":  # not in the order of rows
+        twice = sp.coo_array((by_row.data[::-1], (twice.row[::-1], twice.col[::-1])), shape=(6, 6))
+    assert twice.nnz == 6
     largest = sp.csr_array(([5.0, 1, 4, 2], ([0, 1, 2, 2], [1, 2, 0, 4])), shape=(6, 6))
-    order = np.argsort(rows, kind="stable")
-    by_row = sp.csr_array((coo.data[order], coo.col[order], np.cumsum([0, *np.bincount(rows, minlength=6)])), (6, 6))
-    blocks = sp.bsr_array(
-        (coo.data[order][:, None, None], coo.col[order], by_row.indptr), shape=(6, 6), blocksize=(1, 1)
-    )
-    order = np.argsort(labels, kind="stable")
-    indptr = np.cumsum([0, *np.bincount(labels, minlength=6)])
-    columns = sp.csc_array((coo.data[order], np.array(rows)[order], indptr), shape=(6, 6))
-    twice = {"coo": coo, "csr": by_row, "csc": columns, "bsr": blocks}[form]
     inputs = {"y_true": np.eye(6), "y_score": np.eye(6)[::-1], "train": np.eye(6)}
     options = {"metrics": ["nDCG", "PSP", "AP"], "k": 2}
     with pytest.raises(DataError, match=f"{role} row [02]: label [01] appears twice in this row"):
@@ -591,18 +586,18 @@ class OlderArrow:
 @pytest.mark.parametrize("error", [BufferError, RuntimeError, TypeError])
 def test_an_array_whose_type_has_no_device_is_read_by_numpy_or_refused(error):
     eye = np.eye(3)
-    assert xmceval.score(eye, OlderArrow(eye, error), metrics="P", k=1)["P@1"] == 1.0
+    assert first(eye, OlderArrow(eye, error))["P@1"] == 1.0
     weights = OlderArrow([1.0, 2.0, 3.0], error)
-    assert xmceval.score(eye, eye, metrics="P", k=1, sample_weight=weights)["P@1"] == 1.0
+    assert first(eye, eye, sample_weight=weights)["P@1"] == 1.0
     assert xmceval.inverse_propensity(OlderArrow([1, 2], error), 5).tolist() == (
         xmceval.inverse_propensity(np.array([1, 2]), 5).tolist()
     )
     texts = OlderArrow(np.array([["a", "b"]] * 3, dtype=object), error)
     for use in (
-        lambda: xmceval.score(eye, texts, metrics="P", k=1),
-        lambda: xmceval.score(texts, eye, metrics="P", k=1),
+        lambda: first(eye, texts),
+        lambda: first(texts, eye),
         lambda: xmceval.roc_auc_score(eye, texts),
-        lambda: xmceval.score(eye, eye, metrics="P", k=1, sample_weight=texts),
+        lambda: first(eye, eye, sample_weight=texts),
     ):
         with pytest.raises(xmceval.XmcevalError):
             use()

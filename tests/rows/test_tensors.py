@@ -13,6 +13,7 @@ from xmceval import DataError
 torch = pytest.importorskip("torch")
 
 score_graded = partial(xmceval.score, grades=True)
+first = partial(score_graded, metrics="P", k=1)
 
 N_ROWS, N_LABELS = 12, 9
 IS_IN_MEMORY = "xmceval.rows.matrices.tensors.is_in_memory"  # without it, a tensor is read as from another device
@@ -85,7 +86,7 @@ def test_weights_filters_and_groups_may_be_tensors(truth, scores):
     tensors["inverse_propensities"] = tensors["inverse_propensities"].bfloat16()
     assert estimates(torch.tensor(truth), torch.tensor(scores), **tensors) == estimates(truth, scores, **options)
     groups = torch.arange(N_ROWS) % 3
-    results = [score_graded(truth, scores, metrics="P", k=1, by_group=each) for each in (groups, groups.numpy())]
+    results = [first(truth, scores, by_group=each) for each in (groups, groups.numpy())]
     assert results[0].to_json() == results[1].to_json()
 
 
@@ -164,7 +165,7 @@ WRONG = {
 def test_wrong_tensors_are_refused_with_place_and_cause(truth, scores, wrong):
     make, message = WRONG[wrong]
     with pytest.raises(DataError, match=message):
-        score_graded(truth, make(scores), metrics="P", k=1)
+        first(truth, make(scores))
 
 
 @pytest.mark.parametrize(
@@ -203,30 +204,27 @@ def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scor
 def test_nan_on_another_device_has_its_place(monkeypatch, truth, scores):
     monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
     with pytest.raises(DataError, match=r"^y_score row 7: the score value of label 2 is NaN; expected a number$"):
-        score_graded(truth, with_nan(scores, "bfloat16", 7, 2), metrics="P", k=1)
+        first(truth, with_nan(scores, "bfloat16", 7, 2))
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 @pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
-@pytest.mark.parametrize("part", ["indptr", "short indptr", "indices", "short indices", "values"])
+@pytest.mark.parametrize("part", ["indptr", "short indptr", "indices", "short indices", "short values"])
 def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, scores, layout, part):
     size = ((1, 1),) if layout[0] == "b" else ()
     tensor = getattr(dense(scores, "float64"), f"to_sparse_{layout}")(*size)
-    rows = layout[-1] == "r"
-    indptr = (tensor.crow_indices() if rows else tensor.ccol_indices()).clone()
-    indices, values = (tensor.col_indices() if rows else tensor.row_indices()).clone(), tensor.values()
-    if part == "indptr":
-        indptr[1] = 10**9
-    elif part == "indices":
-        indices[0] = 10**9
-    indptr = indptr[:-1] if part == "short indptr" else indptr
-    indices = indices[:-1] if part == "short indices" else indices
-    values = values[:-1] if part == "values" else values
-    scores = torch.sparse_compressed_tensor(
-        indptr, indices, values, tensor.shape, layout=tensor.layout, check_invariants=False
+    ends, ids = (
+        (tensor.crow_indices, tensor.col_indices) if layout[-1] == "r" else (tensor.ccol_indices, tensor.row_indices)
     )
+    parts = {"indptr": ends().clone(), "indices": ids().clone(), "values": tensor.values()}
+    name = part.removeprefix("short ")
+    if part == name:
+        parts[name][1 if name == "indptr" else 0] = 10**9
+    else:
+        parts[name] = parts[name][:-1]
+    scores = torch.sparse_compressed_tensor(*parts.values(), tensor.shape, layout=tensor.layout, check_invariants=False)
     with pytest.raises(DataError, match=r"not describe|stored entry is in row|label 1000000000 is outside"):
-        score_graded(truth, scores, metrics="P", k=1)
+        first(truth, scores)
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
@@ -242,8 +240,8 @@ def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, sco
 def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, make):
     for name in ("by_group", "sample_weight"):
         with pytest.raises(DataError, match=f"^{name}: "):
-            score_graded(truth, scores, metrics="P", k=1, **{name: make()})
+            first(truth, scores, **{name: make()})
     with pytest.raises(DataError, match=r"^y_true: "):
         xmceval.roc_auc_score(make(), scores)
     with pytest.raises(DataError, match="y_score"):
-        score_graded([truth, truth], [scores, make()], metrics="P", k=1)
+        first([truth, truth], [scores, make()])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from support.files import write
 
 import xmceval
 
@@ -53,8 +54,7 @@ def test_scores_in_stored_order_are_judged(data, scores, doubt):
 
 
 @pytest.mark.parametrize("form", ["dict", "json", "csv", "run", "frame"])
-def test_low_scores_that_hit_are_doubted_in_every_form_by_query(tmp_path, monkeypatch, form):
-    monkeypatch.chdir(tmp_path)
+def test_low_scores_that_hit_are_doubted_in_every_form_by_query(form):
     best = [sorted({i % 10, (i + 3) % 10, (i + 5) % 10}, reverse=True) for i in range(30)]  # best first
     cells = [(f"q{i}", f"d{label}", rank) for i, labels in enumerate(best) for rank, label in enumerate(labels, 1)]
     scores = {f"q{i}": {f"d{label}": rank for rank, label in enumerate(labels, 1)} for i, labels in enumerate(best)}
@@ -66,7 +66,7 @@ def test_low_scores_that_hit_are_doubted_in_every_form_by_query(tmp_path, monkey
         pytest.importorskip("pyarrow")
         y_score = pd.DataFrame(cells, columns=["query_id", "doc_id", "score"])
     else:
-        Path("q").write_text("".join(f"{query} 0 {next(iter(row))} 1\n" for query, row in y_true.items()))
+        write("q", "".join(f"{query} 0 {next(iter(row))} 1\n" for query, row in y_true.items()))
         y_true, y_score = "q", f"p.{form}"
         lines = {"csv": ["query_id,doc_id,score"], "json": [json.dumps(scores)]}.get(form, [])
         between = {"csv": "{},{},{}", "run": "{} Q0 {} 1 {} x"}.get(form)
@@ -159,11 +159,11 @@ RUNS = {
 
 
 @pytest.mark.parametrize(("lines", "doubt"), RUNS.values(), ids=RUNS)
-def test_ranks_of_a_run_are_compared_with_its_scores(tmp_path, lines, doubt):
-    run, qrels = tmp_path / "run", tmp_path / "qrels"
-    qrels.write_text("".join(f"q{i} 0 d{i % 7} 1\n" for i in range(20)))
-    run.write_text(
-        "".join(f"q{i} Q0 d{i + n} {rank} {score} t\n" for i in range(20) for n, (rank, score) in enumerate(lines))
+def test_ranks_of_a_run_are_compared_with_its_scores(lines, doubt):
+    run, qrels = "run", "qrels"
+    write(qrels, "".join(f"q{i} 0 d{i % 7} 1\n" for i in range(20)))
+    write(
+        run, "".join(f"q{i} Q0 d{i + n} {rank} {score} t\n" for i in range(20) for n, (rank, score) in enumerate(lines))
     )
     doubts = xmceval.score(qrels, run, metrics="RR").doubts
     assert [doubt in line and "in 20 of 20 queries" in line for line in doubts] == ([True] if doubt else [])
@@ -183,8 +183,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("line", "doubt"), NAMES.values(), ids=NAMES)
-def test_a_run_with_other_names_is_doubted(tmp_path, monkeypatch, line, doubt):
-    monkeypatch.chdir(tmp_path)
-    Path("qrels").write_text("".join(f"{i} 0 d{i} 1\n" for i in range(20)))
-    Path("run").write_text("".join(line.format(i, i) + "\n" for i in range(20)))
+def test_a_run_with_other_names_is_doubted(line, doubt):
+    write("qrels", "".join(f"{i} 0 d{i} 1\n" for i in range(20)))
+    write("run", "".join(line.format(i, i) + "\n" for i in range(20)))
     assert xmceval.score("qrels", "run", metrics="P", k=1).doubts == ((doubt,) if doubt else ())

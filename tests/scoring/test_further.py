@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from support.files import write
 from support.pieces import read_in_pieces
 
 import xmceval
@@ -37,10 +38,10 @@ JUDGMENTS = "q1 a 2,q1 b 0,q1 c 1,q1 d 0,q1 e 0,q1 f 1,q2 a 1,q2 z 0,q3 a 0,q4 x
 RETRIEVED = "q1 b 9,q1 a 8,q1 x 7,q1 d 6,q1 c 5,q1 y 4,q2 z 3,q2 b 2,q2 a 1,q3 a 1,q4 a 1"
 
 
-def test_measures_of_the_ranking_field_are_those_of_trec_eval_without_a_warning_about_grades_of_0(tmp_path):
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_text("".join("{} 0 {} {}\n".format(*line.split()) for line in JUDGMENTS.split(",")))
-    run.write_text("".join("{} Q0 {} 1 {} x\n".format(*line.split()) for line in RETRIEVED.split(",")))
+def test_measures_of_the_ranking_field_are_those_of_trec_eval_without_a_warning_about_grades_of_0():
+    qrels, run = "qrels", "run"
+    write(qrels, "".join("{} 0 {} {}\n".format(*line.split()) for line in JUDGMENTS.split(",")))
+    write(run, "".join("{} Q0 {} 1 {} x\n".format(*line.split()) for line in RETRIEVED.split(",")))
     result = xmceval.score(str(qrels), str(run), metrics=[*TREC_EVAL, "P@1"])
     assert {name: result[name] for name in TREC_EVAL} == pytest.approx(TREC_EVAL, rel=1e-12)
     assert not any("stored zero" in line for line in result.warnings)

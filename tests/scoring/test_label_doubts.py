@@ -51,7 +51,7 @@ FIRST = {
 
 @pytest.mark.parametrize(("of_truth", "of_scores", "doubts"), FIRST.values(), ids=FIRST)
 @pytest.mark.parametrize("form", ["lists", "text"])
-def test_first_words_that_count_up_or_agree_are_doubted(lists, tmp_path, run, form, of_truth, of_scores, doubts):
+def test_first_words_that_count_up_or_agree_are_doubted(lists, run, form, of_truth, of_scores, doubts):
     truth, predicted = lists
     truth = truth if of_truth is None else beside(of_truth, truth)
     predicted = predicted if of_scores is None else beside(of_scores, predicted)
@@ -59,9 +59,9 @@ def test_first_words_that_count_up_or_agree_are_doubted(lists, tmp_path, run, fo
     if form == "lists":
         assert of_labels(truth, predicted) == expected
         return
-    true, scores = tmp_path / "t.txt", tmp_path / "p.txt"
+    true, scores = "t.txt", "p.txt"
     for path, rows in ((true, truth), (scores, predicted)):
-        path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
+        write(path, "".join(" ".join(map(str, row)) + "\n" for row in rows))
     assert of_labels(true, scores) == expected
     code, _, err = run("score", true, scores, "-m", "P", "-k", "1", "--strict", "-q")
     assert code == bool(doubts)
@@ -116,7 +116,7 @@ GRADES = {
 
 
 @pytest.mark.parametrize(("make", "is_doubted"), GRADES.values(), ids=GRADES)
-def test_declared_grades_that_all_differ_are_doubted(rng, run, tmp_path, make, is_doubted):
+def test_declared_grades_that_all_differ_are_doubted(rng, run, make, is_doubted):
     truth, scores = np.array(make(rng)), rng.random((N_ROWS, DEPTH))
     line = (
         f"the grades of the truth all differ within each of the first {N_ROWS} instances, as ids do: are they ids of "
@@ -124,7 +124,7 @@ def test_declared_grades_that_all_differ_are_doubted(rng, run, tmp_path, make, i
     )
     assert of_labels(truth, scores, grades=True) == is_doubted * [f"{line}grades)"]
     assert of_labels(truth[:19], scores[:19], grades=True) == []
-    files = [tmp_path / name for name in ("t.npy", "p.npy")]
+    files = ["t.npy", "p.npy"]
     for file, array in zip(files, (truth, scores), strict=True):
         np.save(file, array)
     code, _, err = run("score", *files, "-m", "P", "-k", "1", "--grades", "--strict", "-q")

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, strategies as st
 from judge import naive, naive_rows
 from scipy.sparse import csr_matrix
 from support import graded, measures
+from support.files import write
 from support.judged import check_judged
 from support.strategies import Case, cases, shuffled, to_csr, to_rows
 from support.wholerows import OPTIONS, name_of
@@ -220,10 +220,10 @@ def test_wrong_weights_are_refused(weights, said):
 
 
 def test_wrong_weights_of_files_are_refused():
-    Path("weights.txt").write_text("1\n-2\n0\n")
+    write("weights.txt", "1\n-2\n0\n")
     with pytest.raises(DataError, match=r"weights\.txt:2: the weight of row 1 is -2"):
         graded.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight="weights.txt")
-    Path("truth.txt").write_text("0:1\n1:1\n2:1\n")
+    write("truth.txt", "0:1\n1:1\n2:1\n")
     for n, said in ((2, "2 sample weights"), (4, "4 sample weights for 3 rows")):
         with pytest.raises(DataError, match=said):
             graded.score("truth.txt", np.eye(3), k=1, metrics="P", sample_weight=np.ones(n))

@@ -10,7 +10,7 @@ from judge import naive, naive_labels, naive_slices
 from support import graded, measures
 from support.intervals import check_interval, judged_interval
 from support.measures import HEADS, parse
-from support.strategies import few, random_case, random_weights, to_csr, weighted_cases
+from support.strategies import few, random_case, random_weights, to_csr, weighted_cases, without
 
 from xmceval import METRICS
 
@@ -96,10 +96,13 @@ many_rows = pytest.mark.parametrize(
 )
 
 
+def options_of(n_rows, seed, empty_rows):
+    return {"sample_weight": seed and random_weights(seed, n_rows), "empty_rows": empty_rows}
+
+
 @many_rows
 def test_shares_of_many_rows_are_the_judges(n_rows, seed, empty_rows):
-    weights = seed and random_weights(seed, n_rows)
-    problem = random_case(4, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
+    problem = random_case(4, n_rows), COUNTS, options_of(n_rows, seed, empty_rows)
     check_slices(problem, [2, 5], naive_slices.bins_from_edges(COUNTS, [2, 5]), 3, 4, rels=(2, 4))
     check_slices(problem, 4, naive_slices.bins_of_equal_mass(COUNTS, 4), 4, 2)
 
@@ -115,29 +118,16 @@ def test_means_over_the_labels_of_a_bin_are_the_judges(problem, edges, k):
 
 
 @many_rows
-def test_means_over_the_labels_of_a_bin_of_many_rows_are_the_judges(n_rows, seed, empty_rows):
-    weights = seed and random_weights(seed, n_rows)
-    problem = random_case(5, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
+@pytest.mark.parametrize("filtered", [False, True])
+def test_means_over_the_labels_of_a_bin_of_many_rows_leave_out_filtered_pairs(n_rows, seed, empty_rows, filtered):
+    problem = random_case(5, n_rows), COUNTS, options_of(n_rows, seed, empty_rows)
     for k in (2, 3):
-        check_means(problem, [2, 5], k)
-
-
-@many_rows
-def test_means_over_the_labels_of_a_bin_leave_out_filtered_pairs_that_are_not_true(n_rows, seed, empty_rows):
-    weights = seed and random_weights(seed, n_rows)
-    problem = random_case(5, n_rows), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
-    check_means(problem, [2, 5], 3, filtered_pairs(n_rows))
+        check_means(problem, [2, 5], k, filtered_pairs(n_rows) if filtered else None)
 
 
 def filtered_pairs(n_rows):
     """Return filtered labels of each row."""
     return [set(np.flatnonzero(row).tolist()) for row in np.random.default_rng(8).random((n_rows, 12)) < 0.3]
-
-
-def without(rows, filtered):
-    """Return rows without some labels of each."""
-    pairs = zip(rows, filtered, strict=True)
-    return [{label: value for label, value in row.items() if label not in out} for row, out in pairs]
 
 
 def check_means(problem, edges, k, filtered=None):
@@ -184,9 +174,7 @@ OF_LABELS = [
 @many_rows
 def test_one_bin_equals_the_whole(n_rows, seed, empty_rows):
     names = [*SHARED, "RBP", *(f"{name}(rel={rel})" for name in WITH_REL for rel in (2, 3, 4)), *OF_LABELS]
-    weights = seed and random_weights(seed, n_rows)
-    case = random_case(11, n_rows)
-    result = score(case, COUNTS, names, 1, (1, 3, 5), empty_rows=empty_rows, sample_weight=weights)
+    result = score(random_case(11, n_rows), COUNTS, names, 1, (1, 3, 5), **options_of(n_rows, seed, empty_rows))
     [only] = result.slices
     assert list(only.estimates) == list(result)
     for name, whole in result.estimates.items():
@@ -224,16 +212,10 @@ def test_the_ceiling_of_every_metric_is_the_value_of_the_perfect_ranking(problem
 
 @pytest.mark.parametrize("weights", [None, random_weights(7)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_the_ceilings_of_many_rows_are_the_values_of_perfect_rankings(weights, empty_rows):
+@pytest.mark.parametrize("filtered", [None, filtered_pairs(40)], ids=["no filter", "a filter"])
+def test_the_ceilings_of_many_rows_are_those_of_perfect_rankings_without_filtered_pairs(weights, empty_rows, filtered):
     for k in (1, 3, 7):
-        check_ceilings(random_case(6), weights, empty_rows, k, 3)
-
-
-@pytest.mark.parametrize("weights", [None, random_weights(7)], ids=["plain", "weighted"])
-@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
-def test_ceilings_do_not_predict_filtered_pairs(weights, empty_rows):
-    for k in (1, 3, 7):
-        check_ceilings(random_case(6), weights, empty_rows, k, 3, filtered_pairs(40))
+        check_ceilings(random_case(6), weights, empty_rows, k, 3, filtered)
 
 
 def check_ceilings(case, weights, empty_rows, k, rel, filtered=None):

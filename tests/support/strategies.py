@@ -113,3 +113,9 @@ def to_text(rows: list[dict[int, float]], n_labels: int) -> str:
     """Return rows as an XMLRepository file: `rows cols`, then `idx:value idx:value` lines."""
     lines = [" ".join(f"{label}:{row[label]!r}" for label in sorted(row)) for row in rows]
     return "\n".join([f"{len(rows)} {n_labels}", *lines]) + "\n"
+
+
+def without(rows: list[dict[int, float]], filtered: list[set[int]]) -> list[dict[int, float]]:
+    """Return rows without some labels of each."""
+    pairs = zip(rows, filtered, strict=True)
+    return [{label: value for label, value in row.items() if label not in out} for row, out in pairs]

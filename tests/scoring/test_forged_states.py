@@ -117,7 +117,7 @@ def without(name, content):
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),
         (partial(without, "tally.counts"), f"{WRONG}tally: the array counts is missing"),
         *((lambda _, text=text: with_header(text), WRONG) for text in (b"[" * 100_000, b'{"x": NaN}', b"[]", b"\xff")),
-        (lambda _: with_header(b'{"schema": 3}'), f"{WRONG}its header is not that of a state"),
+        (lambda _: with_header(b'{"schema": 3}'), f"{WRONG}has no header of a state"),
     ],
 )
 def test_merging_loading_inspecting_and_the_command_refuse_a_state_in_the_same_words(run, change, message):
@@ -159,7 +159,7 @@ def test_every_field_and_array_is_required_and_there_are_no_others(kind, of_eval
     assert (document["n_rows"], set(document)) == (N_ROWS, FIELDS)
     for name in document:
         rest = {other: value for other, value in document.items() if other != name}
-        message = "its header is not that of a state" if name == "schema" else f"{name}: is missing"
+        message = "has no header of a state" if name == "schema" else f"{name}: is missing"
         check_refused(pack(rest, arrays), WRONG + message)
     for name in arrays:
         rest = {other: value for other, value in arrays.items() if other != name}

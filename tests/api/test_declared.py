@@ -271,7 +271,7 @@ def test_a_column_with_a_known_name_names_the_rows_of_frames_and_tables():
     ranked = pd.DataFrame({"id": list("zxy"), "labels": [[2], [0], [1]]})
     assert xmceval.score(lists, ranked, metrics="P", k=1)["P@1"] == 1.0
     lists, ranked = (table.rename(columns={"id": "asin"}) for table in (lists, ranked))
-    with pytest.raises(DataError, match=r"y_score: its 'asin' differs from that of y_true, and nothing else names"):
+    with pytest.raises(DataError, match=r"y_score: its 'asin' differs from 'asin' of y_true, and nothing else names"):
         xmceval.score(lists, ranked, metrics="P", k=1)
 
 
@@ -290,5 +290,5 @@ def test_an_index_in_which_names_repeat_names_nothing_and_that_is_said():
     assert found["P@1"] == 1.0
     found = xmceval.score(truth.set_axis([0, 1, 0]), scores, metrics="P", k=1)
     assert any("rows by position, as the index of y_true repeats names" in line for line in found.inputs)
-    with pytest.raises(DataError, match="its index has names that appear twice, as that of y_true, in another order"):
+    with pytest.raises(DataError, match="its index repeats names, and so does y_true, in another order"):
         xmceval.score(truth.set_axis([0, 1, 0]), scores.set_axis([0, 0, 1]), metrics="P", k=1)

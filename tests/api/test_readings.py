@@ -744,7 +744,7 @@ def test_labels_with_scores_in_lists_are_read_as_other_libraries_return_them(rea
         ),
         "arrays": (
             [np.array(row) for row in ROWS],
-            r"of arrays of label and score pass \(\[row\[:, 0\].astype\(int\) for row in y_score\], \[row\[:, 1\] for",
+            r"for arrays of label and score, pass \(\[row\[:, 0\].astype\(int\) for row in y_score\], \[row\[:, 1\] ",
             lambda value: ([row[:, 0].astype(int) for row in value], [row[:, 1] for row in value]),
         ),
         "an array": (

@@ -259,7 +259,7 @@ def test_labels_that_the_truth_lacks_are_refused(run, tmp_path):
 
 def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
     (tmp_path / "link.txt").symlink_to(Path(TRUTH).resolve())
-    line = f"doubt: the predictions are {TRUTH} itself: the values are those of a perfect model\n"
+    line = f"doubt: the predictions are {TRUTH} itself: the values look like a perfect model's\n"
     for preds in (TRUTH, tmp_path / "link.txt"):
         assert line.removeprefix("doubt: ") in run("score", TRUTH, preds, "-m", "P@1")[2]
     assert "itself" not in run("score", TRUTH, MODEL_A, "-m", "P@1")[2]

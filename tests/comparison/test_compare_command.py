@@ -75,7 +75,7 @@ def test_an_output_is_whole_as_it_was_approved(run, name):
 
 def test_rows_of_a_csv_are_compared_with_a_warning_which_strict_refuses(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "P@1,R@3"), rows("b.rows.csv", MODEL_B, "P@1,R@3")
-    unknown = f"{b}: cannot check that the instances are those of the same truth\n"
+    unknown = f"{b}: cannot check that the instances have the same truth\n"
     code, out, err = run(a, b)
     assert (code, err) == (0, f"doubt: {unknown}")
     check(__file__, "compare-rows.txt", out)

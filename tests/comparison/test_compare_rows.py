@@ -255,7 +255,7 @@ def test_rows_of_qrels_are_called_by_their_queries_and_joined_by_them(form, quer
     other = "".join(f"{query},b,1,{value}\n" for query, value in (("q10", 0), ("q\u00e97", 1), ("q9", 0)))
     Path("b.csv").write_text("row,system,weight,P@1\n" + other, encoding="utf-8")
     xmceval.score(truth, runs["a"], metrics="P", k=1, save_rows=f"a.rows.{form}")
-    with pytest.warns(XmcevalWarning, match="cannot check that the instances are those of the same truth"):
+    with pytest.warns(XmcevalWarning, match="cannot check that the instances have the same truth"):
         joined = xmceval.compare_rows([f"a.rows.{form}", "b.csv"], names=["a", "b"])
     assert joined.differences == together.differences
 
@@ -274,7 +274,7 @@ def test_ids_of_rows_are_kept_in_saved_rows(form, kind, made):
 
 
 BAD_IDS = {
-    "a\nb\na\n": r"ids\.txt:3: the id 'a' appears twice; it is also that of ids\.txt:1",
+    "a\nb\na\n": r"ids\.txt:3: the id 'a' appears twice, first at ids\.txt:1",
     "a\n\nb\n": r"ids\.txt:2: expected the id of a row, found nothing",
     "a\nb\n": r"ids\.txt: has 2 ids, and there are 3 rows; expected one id per row",
     "a\nb\nc\nd\n": r"ids\.txt: has 4 ids, and there are 3 rows; expected one id per row",
@@ -295,7 +295,7 @@ def test_ids_that_are_wrong_are_refused(content, header):
 
 def test_ids_without_effect_or_beside_queries_are_refused(queries):
     truth, runs = queries
-    with pytest.raises(DataError, match=r"row_ids\[2\]: the id '7' appears twice; it is also that of row_ids\[0\]"):
+    with pytest.raises(DataError, match=r"row_ids\[2\]: the id '7' appears twice, first at row_ids\[0\]"):
         xmceval.score(truth, runs["a"], row_ids=[7, 8, 7], save_rows="r.csv")
     with pytest.raises(UsageError, match=r"q\.txt have ids already, its queries"):
         xmceval.score(truth, runs["a"], row_ids=["x", "y", "z"], save_rows="r.csv")
@@ -334,7 +334,7 @@ def test_other_shards_of_a_truth_are_joined_by_ids_and_without_ids_refused(made,
     files = [f"a-*.rows.{form}", f"b-*.rows.{form}"]
     with pytest.raises(DataError, match="are 2 shards and 3 shards, and their rows are numbered within each"):
         xmceval.compare_rows(files)
-    with pytest.warns(XmcevalWarning, match="cannot check that the instances are those of the same truth"):
+    with pytest.warns(XmcevalWarning, match="cannot check that the instances have the same truth"):
         found = xmceval.compare_rows([f"ids-{file}" for file in files], names=["a", "b"])
     together = xmceval.compare(truth, scores, **options)
     assert [vars(difference) for difference in found.differences] == [

@@ -138,7 +138,7 @@ def test_xml_of_mulan_is_no_web_page():
             "S1-a\tr59.9\nS1-a\tn63\n",
             [
                 "pass labels= if these are label names",
-                "of query and document name the columns, with a tab between 'query_id' and 'doc_id'",
+                "for query and document, name the columns, with a tab between 'query_id' and 'doc_id'",
             ],
         ),
         "nothing that is a name": ("<< 1 >>\n[2] [3]\n", []),

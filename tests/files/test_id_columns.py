@@ -122,7 +122,7 @@ def test_columns_of_other_names_must_be_the_same_in_both(other, form):
     truth, scores = (frame.assign(PMID=IDS["numbers"]) for frame in (TRUTH, PREDS))
     assert score(truth, scores, form, other)["P@1"] == EXPECTED
     message = message_of(truth, shuffled(scores), form, other)
-    assert "its 'PMID' differs from that of " in message
+    assert "its 'PMID' differs from 'PMID' of " in message
     assert "(hint: name it id to join the rows by it, or leave it out of one)" in message
     assert score(truth.assign(id=IDS["words"]), shuffled(scores.assign(id=IDS["words"])), form)["P@1"] == EXPECTED
 

@@ -480,7 +480,7 @@ TEXTS = {
     "bars between": ("row|label|score\n0|0|0.9\n", "s:1: expected commas, tabs or semicolons between 'row|label|score'"),
     "single quotes": ("'row','label','score'\n0,0,0.9\n", "s:1: expected names of columns without quotes"),
     "other names": ("user,movie,stars\n1,2,0.5\n", "s:1: found the columns user, movie, stars; expected a column of queries"),
-    "no header": ("0,0,0.9\n1,1,0.5\n", "s:1: expected rows of idx:value such as '12:0.5 90:0.25', found '0,0,0.9' (hint: of query, document and value name the columns"),
+    "no header": ("0,0,0.9\n1,1,0.5\n", "s:1: expected rows of idx:value such as '12:0.5 90:0.25', found '0,0,0.9' (hint: for query, document and value, name the columns"),
     "no header, blanks": ("u1 7 4.5 881250949\nu2 8 3.5 881250950\n", "s:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'u1 7 4.5 881250949'"),
     "several rows in JSON": ('[{"row": 0, "label": 1, "score": 1}, {"row": 1, "label": 1, "score": 1}]\n', 's: its first line has objects of several "row"'),
     "damaged": ("PAR1 and more", "s: cannot be read as Parquet; is it damaged or truncated?"),

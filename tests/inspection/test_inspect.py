@@ -80,8 +80,8 @@ def test_files_that_belong_together_have_no_problems(made, run):
 @pytest.mark.parametrize(
     ("shift", "question"),
     [
-        (1, "are the labels of q.txt 1-based, and those of the truth 0-based?"),
-        (-1, "are the labels of q.txt 0-based, and those of the truth 1-based?"),
+        (1, "are the labels of q.txt 1-based, and the truth's 0-based?"),
+        (-1, "are the labels of q.txt 0-based, and the truth's 1-based?"),
         (0, "are the rows of q.txt shuffled?"),
     ],
 )

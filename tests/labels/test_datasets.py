@@ -146,7 +146,7 @@ def test_sizes_of_any_variant_are_right(sizes):
 )
 def test_sizes_that_fit_no_variant_are_compared_with_the_nearest(name, sizes, differences):
     (line,) = mismatches(name, *sizes)
-    assert line.startswith(f"the sizes differ from those of {name}: {differences} (hint: ")
+    assert line.startswith(f"the sizes do not match {name}: {differences} (hint: ")
 
 
 def test_a_filter_is_asked_for_only_where_none_is_given():
@@ -177,7 +177,7 @@ def test_score_warns_of_sizes_without_propensities_and_counts_instances_that_are
     truth = matrices[0].tolil()
     truth[:3] = 0
     result = xmceval.score(truth.tocsr(), matrices[1], metrics="P", dataset="Bibtex", empty_rows=empty_rows)
-    line = "the sizes differ from those of Bibtex: 40 test instances, but 2,515 in the published split"
+    line = "the sizes do not match Bibtex: 40 test instances, but 2,515 in the published split"
     assert any(line in warning for warning in result.warnings)
 
 
@@ -217,7 +217,7 @@ def hints(**sizes):
     ],
 )
 def test_sizes_that_fit_exactly_are_hinted_at(sizes, facts, hint):
-    assert list(hint_at_dataset(sizes)) == [f"the sizes are those of {facts} (hint: pass {hint})"]
+    assert list(hint_at_dataset(sizes)) == [f"the sizes match {facts} (hint: pass {hint})"]
 
 
 def test_every_set_is_hinted_at_with_its_own_constants():
@@ -238,7 +238,7 @@ def test_sizes_that_are_unknown_or_one_off_are_not_hinted_at(name):
 
 def test_score_hints_at_a_set_that_was_not_named(bibtex):
     train, *matrices = bibtex
-    line = "the sizes are those of Bibtex: A=0.55 B=1.5, no filter (hint: pass dataset='Bibtex')"
+    line = "the sizes match Bibtex: A=0.55 B=1.5, no filter (hint: pass dataset='Bibtex')"
     assert line in xmceval.score(*matrices, train=train, a=0.6).warnings
     assert line not in xmceval.score(*matrices, train=train).warnings  # these are the constants in use
     assert line not in xmceval.score(*matrices, train=train, dataset="Bibtex").warnings

@@ -343,8 +343,8 @@ def test_good_models_raise_a_doubt_only_where_rows_or_labels_are_in_other_places
 
     assert doubts(scores) == []
     assert doubts(scores[np.random.default_rng(0).permutation(scores.shape[0])]) == ["are the rows shuffled?"]
-    assert doubts(moved(scores, 1)) == ["are the labels 1-based, and those of the truth 0-based?"]
-    assert doubts(moved(scores, -1)) == ["are the labels 0-based, and those of the truth 1-based?"]
+    assert doubts(moved(scores, 1)) == ["are the labels 1-based, and the truth's 0-based?"]
+    assert doubts(moved(scores, -1)) == ["are the labels 0-based, and the truth's 1-based?"]
     rows = np.arange(scores.shape[0])
     assert doubts(scores[np.roll(rows, 1)]) == ["do the predictions have a row too many at the start?"]
     assert doubts(scores[np.roll(rows, -1)]) == ["do the predictions lack their first row?"]

@@ -167,7 +167,7 @@ def test_half_stars_have_a_hint_and_most_fractions_decide_whether_inputs_look_sw
     if n_halves < 6:
         assert line.endswith(" (12 such rows: are truth and predictions swapped?)")
     else:
-        assert "such rows; hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or" in line
+        assert "such rows; hint: for ratings in half stars, pass twice the rating, which does not change nDCG" in line
     halves = np.where(y_true > 1, y_true, 0)  # done as the hint says: the values are those of ratings in other units
     doubled, tenfold = (xmceval.score(halves * n, y_score, metrics="nDCG", k=3, grades=True)["nDCG@3"] for n in (2, 20))
     assert doubled == pytest.approx(tenfold, rel=1e-12)

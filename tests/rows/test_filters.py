@@ -92,7 +92,7 @@ def test_a_filter_file_has_none_one_or_many_pairs_as_ints_or_floats(text, pairs,
 def test_a_line_that_is_no_pair_is_told_with_its_place(text, place, shown):
     with pytest.raises(DataError) as error:
         xmceval.score(np.eye(3, 5), np.eye(3, 5), filter=write("f.txt", text))
-    hint = " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, from 0)"
+    hint = " (hint: a filter has numbers of labels, not names: line numbers in the file of labels, from 0)"
     expected = f"f.txt:{place}: expected 'row label', two whole numbers of at least 0, found '{shown}'"
     assert str(error.value) == expected + hint * (shown in {"0 x", "0 1#2"})
 

@@ -400,7 +400,7 @@ BOTH = {  # of truth, and of scores
     "one dimension": (lambda m: m[0], "got shape (9,)", "expected a matrix [n_rows, n_labels]"),
     "a sparse array of one dimension": (lambda m: sparse_row(m[0]), "got 1 dimension", "expected a matrix"),
     "three dimensions": (lambda m: m[None], "got shape (1, 12, 9)", "expected a matrix"),
-    "probabilities of two classes": (lambda m: np.stack([1 - m, m], axis=2), "got shape (12, 9, 2)", "of the probabilities of two classes of each label pass ", "[:, :, 1].T"),
+    "probabilities of two classes": (lambda m: np.stack([1 - m, m], axis=2), "got shape (12, 9, 2)", "for probabilities of two classes per label, pass ", "[:, :, 1].T"),
     "a scalar": (lambda _: 1, "got an int", "expected a matrix"),
     "complex numbers": (lambda m: m.astype(complex), "dtype complex128", "expected numbers"),
     "sparse complex numbers": (lambda m: sp.csr_matrix(m.astype(complex)), "dtype complex128", "expected numbers"),

@@ -13,8 +13,8 @@ import xmceval
 from xmceval.scoring.alignment import N_ROWS, NO_LABEL, FirstRows, _Chance
 
 SHUFFLED = "are the rows shuffled?"
-TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"
-TOO_LOW = "are the labels 0-based, and those of the truth 1-based?"
+TOO_HIGH = "are the labels 1-based, and the truth's 0-based?"
+TOO_LOW = "are the labels 0-based, and the truth's 1-based?"
 ROW_MORE = "do the predictions have a row too many at the start?"
 ROW_LESS = "do the predictions lack their first row?"
 REVERSED = "are low scores the best?"

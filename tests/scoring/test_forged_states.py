@@ -124,7 +124,7 @@ def without_counts(content):
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),
         (without_counts, f"{WRONG}tally: the array counts is missing"),
         *((lambda _, text=text: with_header(text), WRONG) for text in (b"[" * 100_000, b'{"x": NaN}', b"[]", b"\xff")),
-        (lambda _: with_header(b'{"schema": 3}'), f"{WRONG}its header is not that of a state"),
+        (lambda _: with_header(b'{"schema": 3}'), f"{WRONG}has no header of a state"),
     ],
 )
 def test_merging_loading_inspecting_and_the_command_refuse_a_state_in_the_same_words(run, change, message):
@@ -153,7 +153,7 @@ def test_every_field_and_array_is_required_and_there_are_no_others(content):
     load(pack(document, arrays))
     assert (document["n_rows"], set(document)) == (N_ROWS, FIELDS)
     for name in document:
-        message = "its header is not that of a state" if name == "schema" else f"{name}: is missing"
+        message = "has no header of a state" if name == "schema" else f"{name}: is missing"
         check_refused(pack(without(name, document), arrays), WRONG + message)
     for name in arrays:
         check_refused(pack(document, without(name, arrays)), f"{WRONG}.*(is missing$|too few numbers)")

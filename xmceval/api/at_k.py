@@ -52,11 +52,11 @@ METRICS_AT_K = (
     ),
     (
         *("psp_at_k", "PSP", "precision_at_k, inverse_propensity", "0.4937"),
-        "PSP@k: the sum over rows of hits that count 1/p each, divided by that of the ideal rankings.",
+        "PSP@k: the sum over rows of hits that count 1/p each, divided by the sum for the ideal rankings.",
     ),
     (
         *("psr_at_k", "PSR", "recall_at_k, inverse_propensity", "0.4937"),
-        "PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by that of the ideal rankings.",
+        "PSR@k: the sum over rows of R@k whose hits count 1/p each, divided by the sum for the ideal rankings.",
     ),
     (
         *("psndcg_at_k", "PSnDCG", "ndcg_at_k, inverse_propensity", "0.6037"),

@@ -40,7 +40,7 @@ def check_saving(
     shard: Any = None,
     force: bool = False,
 ) -> None:
-    """Refuse output options that cannot be honoured, before reading; arguments are those of `xmceval.score`."""
+    """Refuse output options that cannot be honoured, before reading; `xmceval.score` has the same arguments."""
     is_used = rows or any(value is not None for value in (save_rows, options.by_group, options.sample_weight))
     if options.row_ids is not None and not is_used:
         ways = arguments(["rows", "save_rows", "sample_weight", "by_group"], "or")
@@ -117,8 +117,8 @@ def check_outputs(
     if opened.documents is not None:
         noun = "label" if opened.judgments is None else "document"
         raise DataError(
-            f"{opened.source.name}: its {noun}s are only numbered by their places in it, so no other totals can "
-            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one {noun} per line)"
+            f"{opened.source.name}: its {noun}s are only numbered by their places in it, so its totals "
+            f"cannot be added to others (hint: pass {argument('labels', kind='FILE')}, with one {noun} per line)"
         )
     check_output(to_path(save_state), force=force, inputs=_list_files(truth, systems))
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # Scores in relation to a threshold between 0 and 1.
 BEYOND = 1.001  # probabilities are at most 1, cosines at least -1, but for rounding
-MASKED = -1000.0  # lower scores are those of masked labels
+MASKED = -1000.0  # lower scores mean masked labels
 LEAST_PERCENT = 10  # greatest score of all; where it is less, these are no percents
 
 
@@ -146,7 +146,7 @@ def score(
     inverse_propensities : array of float or path, optional
         Instead of `train`: 1/p of each label.
     dataset : str, optional
-        The name of a public data set: sets `a` and `b`, and warns if sizes differ from those of the catalogue.
+        The name of a public data set: sets `a` and `b`, and warns if sizes differ from the catalogue.
     a, b : float, optional
         Constants of the propensity model; default 0.55 and 1.5.
     n_labels : int, optional
@@ -175,9 +175,9 @@ def score(
         shares add up to the metric) and the label-wise metrics within the bin.
     by_group : sequence, mapping of ids or path, optional
         The group of each row, such as its language: a sequence, an array, a Series, whose index is joined like
-        that of `sample_weight`, or a file with one group per line; or, if rows have ids, a mapping from id to
+        the index of `sample_weight`, or a file with one group per line; or, if rows have ids, a mapping from id to
         group, or lines of id and group. ``result.slices`` then has for each of at most 100 groups, ordered by
-        name, what `score` gives for its rows alone, except that propensities are those of all rows. These
+        name, what `score` gives for its rows alone, except that propensities come from all rows. These
         values have their own intervals, and do not add up to the metric. Each group has its own totals, so that
         the memory of metrics that count labels is multiplied by the number of groups.
     ceiling : bool
@@ -186,7 +186,7 @@ def score(
         For metrics of decisions: a stored label is predicted if its score is at least this. Without it all
         stored labels are predicted, or the ones in a dense array of zeros and ones; other dense scores are
         refused. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics
-        are then those of decisions.
+        are then metrics of decisions.
     sample_weight : array of float or path, optional
         One weight per row, at least 0; a Series is joined by its index to rows that have names. A row of weight
         0 is skipped, a row of weight 2 counts twice. Intervals treat weights as fixed, not as numbers of
@@ -214,7 +214,7 @@ def score(
     save_rows : path, optional
         Write the per-row values to this file, .npz or .csv; `compare_rows` compares such files.
     save_state : path, optional
-        Write the totals to this file; `merge` adds them to those of other shards.
+        Write the totals to this file; `merge` adds them to the totals of other shards.
     shard : str or pair of int, optional
         With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; `merge` then detects missing
         shards.
@@ -549,7 +549,7 @@ def _check_state(state: State) -> Iterator[str]:
 def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     """Doubt a threshold that no score or every score reaches, or one of probabilities for scores that are none.
 
-    Scores from -1 to 1 may be similarities, a threshold of 0 is that of logits, and one of 1 that of counts.
+    Scores from -1 to 1 may be similarities, a threshold of 0 fits logits, and 1 fits counts.
     """
     program, totals = state.setup.program, state.totals
     decided = [task.n_decided(part) for task, part in zip(program.tasks, totals.parts, strict=True)]

@@ -62,7 +62,7 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     for text in arguments["preds"]:
         if re.fullmatch(r"@[\d,]+", text) and not Path(text[1:]).exists():
             metrics = " ".join(arguments["metrics"] or ["P"])
-            raise UsageError(f"{text}: no such list of files (hint: of cutoffs pass -m {metrics},{text[1:]})")
+            raise UsageError(f"{text}: no such list of files (hint: for cutoffs, pass -m {metrics},{text[1:]})")
     texts = arguments["preds"]
     passed, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
     shortest = [name or short for name, short in zip(passed, short_names(paths), strict=True)]

@@ -446,7 +446,7 @@ def _list_doubts(tables: Sequence[RowTable], *, are_same_rows: bool) -> Iterator
         or (_has_dropped(table) and not are_same_rows)
     ]
     if unknown:
-        yield f"{listed(unknown)}: cannot check that the instances are those of the same truth"
+        yield f"{listed(unknown)}: cannot check that the instances have the same truth"
     rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
     if any(options != next(iter(rules.values())) for options in rules.values()):
         described = (

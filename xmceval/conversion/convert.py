@@ -81,7 +81,7 @@ def convert(
     top : int, optional
         Keep only this number of best labels per row, best first; equal scores are ordered by label.
     n_labels : int, optional
-        The number of labels, if `src` does not declare it; default that of `labels`, else the largest label +
+        The number of labels, if `src` does not declare it; default the number of `labels`, else the largest label +
         1.
     labels : sequence of str or path, optional
         As in `read`.

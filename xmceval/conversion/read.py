@@ -49,7 +49,7 @@ def read(
         The truth that predictions belong to: they are put into the order of its rows if both have ids. A TREC
         run needs its qrels, which number its queries and documents.
     n_labels : int, optional
-        The number of labels; default that of `truth` or `labels`, else what the file declares, else the largest
+        The number of labels; default the number in `truth` or `labels`, else what the file declares, else the largest
         label + 1.
     labels : sequence of str or path, optional
         The names of all labels, label 0 first, for inputs that have names instead of ids; or a file with one per line.

@@ -438,8 +438,8 @@ def _compute_steps(
     is_text = distinct.dtype.kind == "U"
     if pos_label is None and (is_text or distinct.tolist() not in BINARY_CLASSES):
         raise DataError(
-            f"y_true: has the classes {listed(map(repr, distinct.tolist()[:9]))}, of which none is known to be "
-            "positive (hint: pass pos_label)"
+            f"y_true: has the classes {listed(map(repr, distinct.tolist()[:9]))}, and none of them is known to "
+            "be positive (hint: pass pos_label)"
         )
     if pos_label is not None and is_text != isinstance(pos_label, str):
         raise UsageError(f"pos_label={pos_label!r} is not of the type of the classes of y_true")

@@ -26,7 +26,7 @@ CUTOFF = "cutoff"
 def measure(metric: str, **options: Any) -> ir_measures.Measure:
     """Return a metric as a measure of ir_measures, for its ``calc``, ``iter_calc`` and the experiments of PyTerrier.
 
-    The value of a query is that of the metric in its row. For a ratio of sums, such as PSP, it is the numerator
+    The value of a query is the value of the metric in its row. For a ratio of sums, such as PSP, it is the numerator
     divided by the mean of the denominators, so that the mean over queries is the metric. Judged queries that a
     run lacks count 0, queries that a metric leaves out are NaN and not in the mean, and documents with equal
     scores are ordered as in trec_eval.
@@ -55,7 +55,7 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
         raise UsageError(f"{metric!r}: expected one metric that has values of rows, such as PSP, got {got}")
     unknown = options.keys() - {field.name for field in fields(Options)} | options.keys() & {"metrics", "k"}
     if unknown:
-        raise UsageError(f"measure takes no {min(unknown)!r} (hint: its options are those of score, without k)")
+        raise UsageError(f"measure takes no {min(unknown)!r} (hint: it takes the options of score, except k)")
     [taken] = measures
     params: dict[str, ir_measures.ParamInfo] = {name: ir_measures.ParamInfo() for name in options}
     if taken.metric.cutoff != "none":

@@ -29,7 +29,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         form.name: form
         for form in (
-            # Text: READINGS tries them in this order, and KINDS tries those of rows.
+            # Text: READINGS tries them in this order, and KINDS tries the formats of rows.
             Format("run", "TREC run", (SCORES,), "most lines are of query, Q0, document, rank and score"),
             Format("beir", "BEIR", BOTH, "the first line is query-id, corpus-id and score, between tabs"),
             Format("qrels", "TREC qrels", (TRUTH,), "most lines are of query, 0, document and grade"),

@@ -54,7 +54,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, max_line: int = 
 
 
 def open_source(path: Path | QuerySource | Table, request: Request) -> Opened:
-    """Open a file, or records or a table in memory; refuse numeric labels if those of the truth are text."""
+    """Open a file, or records or a table in memory; refuse numeric labels if the truth has text labels."""
     if isinstance(path, QuerySource):
         from xmceval.files.ranking.runs import open_by_query
 
@@ -508,9 +508,9 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
         if any(map(_NAME.fullmatch, row.split())):
             ways.append(f"pass {argument('labels', kind='FILE')} if these are label names")
         if _TRIPLE.fullmatch(row):
-            ways.append("of query, document and value name the columns, as in 'query_id,doc_id,score'")
+            ways.append("for query, document and value, name the columns, as in 'query_id,doc_id,score'")
         elif row.count(b"\t") == 1:
-            ways.append("of query and document name the columns, with a tab between 'query_id' and 'doc_id'")
+            ways.append("for query and document, name the columns, with a tab between 'query_id' and 'doc_id'")
         if all(map(NUMBER.fullmatch, row.split())):
             ways.append("save a matrix with numpy.save")
         hint = ""

@@ -47,7 +47,7 @@ class Request:
     is_alone: bool = False  # whether it is described by itself, with its own rows instead of the truth's
     missing: str = "zero"  # the rule for queries that only the truth or only the run has
     are_ids: bool = False  # whether documents are label ids, since other inputs are by label
-    is_shard: bool = False  # whether it is one of several files, of which one at a time is held in memory
+    is_shard: bool = False  # whether it is one of several files, held in memory one at a time
 
     def __post_init__(self) -> None:
         if self.max_line < 1:
@@ -155,7 +155,7 @@ class Opened:
     # columns or keys beside the labels with text or whole numbers, by name; their values are read when needed
     columns: Mapping[str, Callable[[], Axis]] = field(default_factory=dict)
     labels: Axis | None = None  # the names of its labels
-    rows_by: str = "position"  # how rows are joined to those of the truth: by position, name or query
+    rows_by: str = "position"  # how rows are joined to the truth: by position, name or query
     labels_by: str = "number"  # how labels are joined: by number or by name
     reordered: Axis | None = None  # its labels in their original order, if they were reordered
     parts: tuple[Opened, ...] = ()  # the shards, if there are several
@@ -209,7 +209,7 @@ class Opened:
 
     @property
     def ranking(self) -> str | None:
-        """The name of the ranking without scores: its own, or that of the first shard that is one; None for scores."""
+        """The name of the ranking without scores: its own, or the first shard's that is one; None for scores."""
         rankings = (part for part in self.parts or (self,) if part.is_ranked or part.has_ranks)
         return next((part.name or part.source.name for part in rankings), None)
 

@@ -1,4 +1,4 @@
-"""Find shards from glob patterns, in natural order, or from lists of files, and match those of different inputs."""
+"""Find shards from glob patterns, in natural order, or from lists of files, and match the shards of inputs."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _find_tables(path: Path) -> Shards | None:
 def _match(pattern: Path) -> list[Path]:
     """Return the files that match a pattern, in natural order; the two files of a pair are one shard.
 
-    Files whose names begin with ``_`` or ``.`` only match patterns that do so too, as those of Spark hold no rows.
+    Files whose names begin with ``_`` or ``.`` only match patterns that do so too: Spark's hold no rows.
     """
     if isinstance(pattern, RemotePath):
         paths = list(map(to_path, pattern.remote.match()))

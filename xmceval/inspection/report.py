@@ -286,7 +286,7 @@ def inspect(
     train : path, optional
         Training labels, to compare with the truth.
     n_labels : int, optional
-        The number of labels, if a file does not declare it; default that of `labels`.
+        The number of labels, if a file does not declare it; default the number of `labels`.
     labels, max_line, threads : path, int and int, optional
         As in `read`.
 

@@ -96,8 +96,7 @@ class Dataset:
         differences = min((split.differences(sizes) for split in self.splits), key=len)
         if differences:
             yield Doubt(
-                f"the sizes differ from those of {self.name}: {'; '.join(differences)} "
-                f"(hint: see xmceval datasets {self.name})"
+                f"the sizes do not match {self.name}: {'; '.join(differences)} (hint: see xmceval datasets {self.name})"
             )
         if self.has_filter and not is_filtered:
             yield Doubt(
@@ -175,7 +174,7 @@ def hint_at_dataset(
         options = argument("dataset", entry.name)
         if entry.has_filter:
             options += f" and {argument('filter', kind='FILE')}"
-        yield f"the sizes are those of {names}: {entry.constants}, {FILTERS[entry.filter]} (hint: pass {options})"
+        yield f"the sizes match {names}: {entry.constants}, {FILTERS[entry.filter]} (hint: pass {options})"
 
 
 def published(name: str) -> tuple[Published, ...]:

@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Merge STATES, written by `xmceval score --save-state`, one for each shard of truth and predictions.
 
-    The values are those of one run over all instances, to the last bit, for any order of STATES. All must have the same
+    The values equal one run over all instances, to the last bit, for any order of STATES. All must have the same
     metrics, options, propensities and version of xmceval. If they were saved with --shard, a missing or repeated one is
     refused. A quoted pattern stands for the files that match it.
 

@@ -74,13 +74,13 @@ class Evaluator:
     k : int, str or iterable of int, optional
         Cutoffs for metrics that do not name their own; default as in `score`.
     n_labels : int, optional
-        The number of labels; default that of the first batch.
+        The number of labels; default the number in the first batch.
     train, counts, n_train, inverse_propensities : optional
         As in `score`. PSP and its family, and `by_frequency`, need one of these: nothing is estimated from
         batches.
     max_weight : float, optional
         Upper bound on the sample weights, which is the scale of exact sums; every batch then needs weights.
-        Values are bit-identical to those of `score` if the largest actual weight lies between the same powers
+        Values are bit-identical to `score` if the largest actual weight lies between the same powers
         of two.
     threads : int, optional
         For batches of more than about 130,000 entries; default one per processor.
@@ -358,7 +358,7 @@ class Evaluator:
         self._is_torn = self._is_first = False
 
     def _describe(self, truth: Source, scores: Source, weights: Float64 | None, setup: Setup) -> State:
-        """Return how rows are scored, with those of a batch."""
+        """Return how the rows of a batch are scored."""
         base = self._base
         weight_range, removed = base.weight_range, base.removed
         if weights is not None:

@@ -60,7 +60,7 @@ def merge(
     -----
     XmcevalWarning
         Reasons why values may be wrong; see `score`. Rows that several states share cannot be detected: compare
-        the number of instances with that of all shards.
+        the number of instances with all shards.
 
     See Also
     --------

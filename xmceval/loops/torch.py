@@ -26,14 +26,14 @@ class Metric(torchmetrics.Metric):
     """The metrics of an Evaluator as one metric of torchmetrics: in several processes, in collections, in Lightning.
 
     ``compute`` returns a dict of scalar tensors by name, which ``self.log_dict`` of a LightningModule takes; the values
-    are those of one `score` over the rows of all processes. After ``persistent(True)``, ``state_dict()`` has the rows
+    equal one `score` over the rows of all processes. After ``persistent(True)``, ``state_dict()`` has the rows
     of this process so far, and ``load_state_dict()`` goes on from there.
 
     Parameters
     ----------
     n_labels : int, optional
-        The number of labels; default that of `train`, `counts` or `inverse_propensities`, one of which is then needed:
-        a process may have no rows.
+        The number of labels; default the number in `train`, `counts` or `inverse_propensities`. One of the four is
+        needed, as a process may have no rows.
     n_rows : int, optional
         The rows of the whole data set, where a ``DistributedSampler`` spreads them over processes: it repeats some at
         the end, so that all processes have as many, and with `n_rows` each row counts once.
@@ -95,7 +95,7 @@ class Metric(torchmetrics.Metric):
             Data that is wrong, with its row.
         """
         n_batch, n_left = len(preds[0]) if isinstance(preds, (tuple, list)) else len(preds), 1 << 62
-        if self._n_rows is not None:  # those of this process that a sampler repeats at its end do not count
+        if self._n_rows is not None:  # rows that a sampler repeats at the end of this process do not count
             n_own = self._n_rows
             if distributed.is_available() and distributed.is_initialized():
                 n_own = len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))

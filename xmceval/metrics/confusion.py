@@ -41,10 +41,10 @@ BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
     "over=all is the mean over all labels, as in scikit-learn, and in xCOLUMNs, which adds 1e-6 to divisors; "
-    "over=truth is that over the labels that are true in some instance; "
-    "over=seen is that over the labels that are true, or predicted within the cutoff; "
-    "over=train is that over the labels with a training instance; "
-    "over=largest is that over 0 to the largest label that is true or predicted, as in napkinXC, whose k is always 5; "
+    "over=truth takes only the labels that are true in some instance; "
+    "over=seen takes only the labels that are true, or predicted within the cutoff; "
+    "over=train takes only the labels with a training instance; "
+    "over=largest takes labels 0 to the largest that is true or predicted, as in napkinXC, whose k is always 5; "
     "zero= is the value of 0/0, as zero_division in scikit-learn (skip: nan)"
 )
 

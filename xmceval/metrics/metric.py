@@ -114,7 +114,7 @@ class Metric:
     left_out : str
         Which rows have no value, in words; empty if every row has one.
     cost : str
-        Memory beyond that of the default metrics, in words; empty if negligible.
+        Memory beyond the needs of the default metrics, in words; empty if negligible.
     """
 
     name: str

@@ -43,8 +43,8 @@ F_NOTE = (
 )
 
 IPREC_NOTE = (
-    "of n true labels floor(recall n + 0.9) must be found, as in trec_eval; IPrec without a level is IPrec@0,0.1, ..., "
-    f"1; {TREC_NOTE}"
+    "floor(recall n + 0.9) of the n true labels must be found, as in trec_eval; IPrec without a level is IPrec@0,0.1, "
+    f"..., 1; {TREC_NOTE}"
 )
 
 R_NOTE = (

@@ -152,7 +152,7 @@ class Block:
     """Consecutive rows of a source, not yet parsed."""
 
     stored: StoredRows
-    first_row: int  # the number of the first row in the whole matrix, of which the source may be a part
+    first_row: int  # the number of the first row in the whole matrix; the source may be a part of it
     prefix: str = ""  # prefix of the places of rows
     repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()  # functions that change parsed rows in place
     # limit for the entries of a row after repairs, if the header of a shard declares fewer columns than others

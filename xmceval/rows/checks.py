@@ -10,7 +10,7 @@ from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
 
 SWAPPED = "are truth and predictions swapped?"
-HALVES = "hint: of ratings in half stars pass twice the rating, which leaves nDCG as it is, or only those of 4 and more"
+HALVES = "hint: for ratings in half stars, pass twice the rating, which does not change nDCG, or only ratings from 4"
 OTHER_PADDING = -100  # in lists of ids, as PyTorch's losses have it
 LARGEST_GRADE = 2.0**40
 LARGEST_EXPONENT = 40.0  # the largest grade if gains are 2^grade - 1

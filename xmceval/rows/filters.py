@@ -109,7 +109,7 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        of_matrix = " (hint: of a sparse matrix, pass numpy.column_stack(matrix.nonzero()))"
+        of_matrix = " (hint: for a sparse matrix, pass numpy.column_stack(matrix.nonzero()))"
         raise DataError(
             f"{name}: expected pairs of row and label, got shape {array.shape} of {array.dtype}"
             + (of_matrix if is_sparse(pairs) else "")

@@ -99,7 +99,7 @@ class RowGroups:
         return cls(tuple(distinct), codes, source)
 
     def check_number(self, n_rows: int, left: str = "") -> None:
-        """Refuse a number of groups that differs from that of rows; `left` says which rows are left."""
+        """Refuse a number of groups that differs from the number of rows; `left` says which rows are left."""
         if self.codes.size != n_rows:
             raise DataError(
                 f"{self.source}: has the groups of {counted(self.codes.size, 'row')}, and there are "

@@ -51,7 +51,7 @@ class RowIds:
             if not name:
                 raise DataError(f"{place}: expected the id of a row, found nothing")
             if name in first:
-                raise DataError(f"{place}: the id {name[:40]!r} appears twice; it is also that of {first[name]}")
+                raise DataError(f"{place}: the id {name[:40]!r} appears twice, first at {first[name]}")
             first[name] = place
 
     def check_number(self, n_rows: int) -> None:

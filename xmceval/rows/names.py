@@ -1,4 +1,4 @@
-"""Names of rows and labels, and how those of two inputs are joined.
+"""Names of rows and labels, and how the names in two inputs are joined.
 
 What both inputs name is joined by name. If only one of them has names, they are joined by position, unless these are
 the numbers 0 to n - 1 in another order.
@@ -160,8 +160,8 @@ def find_order(ours: Axis, theirs: Axis, unnamed: str = "") -> Int64 | None:
             raise _order_error(named, other)
     if ours.is_repeated and theirs.is_repeated:
         raise DataError(
-            f"{theirs.source}: its {theirs.holder} has names that appear twice, as that of {ours.source}, in another "
-            f"order (hint: {theirs.without} on both joins them by position)"
+            f"{theirs.source}: its {theirs.holder} repeats names, and so does {ours.source}, in another order "
+            f"(hint: {theirs.without} on both joins them by position)"
         )
     return None
 

@@ -249,7 +249,7 @@ def _cut(source: Source, start: int, stop: int, _: Source) -> Blocks:
 
 
 def declared_width(source: Source, n_labels: int | None = None) -> Width:
-    """Return the width passed by the caller, or that of a source whose columns must be the labels."""
+    """Return the width passed by the caller, or the width of a source whose columns must be the labels."""
     if n_labels is not None:
         return Width(n_labels, f"{argument('n_labels')} is")
     if not source.is_exact or source.n_labels is None:
@@ -277,8 +277,8 @@ def hint_at_classes(scores: Source) -> str:
         and cells[:, 0].max() > 1
     ):
         return (
-            " (hint: of arrays of label and score pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for row "
-            "in y_score]))"
+            " (hint: for arrays of label and score, pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for "
+            "row in y_score]))"
         )
     return OF_CLASSES
 

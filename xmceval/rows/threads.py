@@ -23,7 +23,7 @@ REPORTED = 10  # lines of a message
 LISTED = 3  # faults of one kind on separate lines
 COUNTED = 1000  # faults after which reading stops
 
-# What differs between faults of one kind: words between quotes, and numbers, also those of lines and shards.
+# What differs between faults of one kind: words between quotes, and numbers, also of lines and shards.
 _DETAILS = re.compile(r"""'[^']*'|"[^"]*"|[-+]?\d[\d.,e+-]*""")
 
 

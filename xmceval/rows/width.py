@@ -9,7 +9,7 @@ from xmceval.errors import DataError, argument, counted
 
 UNKNOWN = 2**63 - 1  # the number of labels if no input declares it
 OF_CLASSES = (
-    " (hint: of the list of arrays that predict_proba of a model returns, pass "
+    " (hint: for the list of arrays that predict_proba of a model returns, pass "
     "numpy.column_stack([p @ classes for p, classes in zip(y_score, model.classes_)]))"
 )
 

@@ -38,8 +38,8 @@ _OF_HITS = "P@1 is"  # begins doubts of hits; others end with the question below
 _BELONG = "do truth and predictions belong together?"
 
 QUESTIONS = (
-    ("every predicted label decreased by 1", "are the labels{} 1-based, and those of the truth 0-based?"),
-    ("every predicted label increased by 1", "are the labels{} 0-based, and those of the truth 1-based?"),
+    ("every predicted label decreased by 1", "are the labels{} 1-based, and the truth's 0-based?"),
+    ("every predicted label increased by 1", "are the labels{} 0-based, and the truth's 1-based?"),
     ("the predictions moved up by one row", "do the predictions{} have a row too many at the start?"),
     ("the predictions moved down by one row", "do the predictions{} lack their first row?"),
     ("the lowest score of each row as the best", "are low scores{} the best?"),
@@ -390,8 +390,8 @@ def _doubt_scores(rows: FirstRows, place: str, sample: str, *, order_counts: boo
     if are_lists and not are_one and n_several >= LEAST_LISTS and n_ascending >= NEARLY_ALL * n_several:
         yield Doubt(
             f"the predicted labels{place} ascend in {n_ascending:,} of {counted(n_several, 'instance')} with two or "
-            f"more{sample}: are they sets, whose order means nothing? (hint: metrics of sets are "
-            "P(norm=returned)@all and those of decisions)"
+            f"more{sample}: are they sets, whose order means nothing? (hint: for sets, use "
+            "P(norm=returned)@all or metrics of decisions)"
         )
 
 

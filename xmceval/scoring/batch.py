@@ -220,7 +220,7 @@ class JointRows(ABC):
         """Add the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if any."""
 
     def absorb(self, other: Self) -> None:
-        """Add the sums of other rows, except those of groups."""
+        """Add the sums of other rows, except the sums of groups."""
         raise NotImplementedError
 
 

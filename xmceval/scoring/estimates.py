@@ -23,7 +23,7 @@ SHARES = 5  # a row with more than this fraction (1 / SHARES) of the variance ra
 CONFIDENCE = 0.95
 FEW = 20  # hits or misses below which the t interval is too narrow for a share of hits
 DIGITS = Context(prec=30, Emin=-(10**6), Emax=10**6)
-ALIKE = 10**24  # values are equal if their squares exceed those of their differences by this factor
+ALIKE = 10**24  # values are equal if their squares exceed the squares of their differences by this factor
 UNCERTAIN = 0.2  # relative half width of the mean denominator's interval, above which t is Fieller's
 
 # Cautions: why an interval may be inaccurate.

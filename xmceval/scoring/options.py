@@ -79,8 +79,8 @@ class Spec:
             n_values = len(value) if isinstance(value, list) or getattr(value, "ndim", 0) == 1 else 1
             if name == "threshold" and n_values > 2:
                 raise UsageError(
-                    f"threshold must be one number, got a list of {n_values:,} (hint: of one per label drop the scores "
-                    "below them, see the recipe in xmceval guide recipes)"
+                    f"threshold must be one number, got a list of {n_values:,} (hint: for one per label, drop the "
+                    "scores below them: see the recipe in xmceval guide recipes)"
                 )
             raise UsageError(f"{argument(name)} must be a number, got {value!r}")
         return float(number)  # type: ignore[arg-type]

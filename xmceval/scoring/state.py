@@ -32,7 +32,7 @@ class State:
     name: str  # its name in messages
     setup: Setup
     totals: Totals
-    n_rows: int = 0  # rows read, including those of weight 0
+    n_rows: int = 0  # rows read, including rows of weight 0
     truth: tuple[str, ...] = ()  # the names of files or arrays, without repeats
     scores: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()  # the names in reports; empty if nothing was scored
@@ -165,5 +165,5 @@ def first_of(names: Iterable[str]) -> str:
 
 
 def _in_fixed_order(texts: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the texts of two states without repeats, in an order independent of that of the states."""
+    """Return the texts of two states without repeats, in an order independent of the order of the states."""
     return texts if texts == more else tuple(sorted({*texts, *more}))

@@ -191,7 +191,7 @@ def _read_header(text: NDArray[Any]) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError("its header is not JSON") from error
     if not isinstance(header, dict) or not str(header.get("schema")).startswith("xmceval/state/"):
-        raise DataError("its header is not that of a state")
+        raise DataError("has no header of a state")
     if header["schema"] != STATE_SCHEMA:
         raise DataError(
             f"it has the schema {header['schema'][:40]}, of xmceval {str(header.get('version'))[:20]}; expected "
@@ -255,7 +255,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
     numbers = [number for number in (least, greatest, unit, max_weight) if number is not None]
     is_power_of_two = unit is None or math.frexp(unit)[0] == 0.5
     if not all(0 < number < np.inf for number in numbers) or least > greatest or not is_power_of_two:
-        raise DataError("weight_range, weight_unit and max_weight: cannot be those of sample weights")
+        raise DataError("weight_range, weight_unit and max_weight: do not describe sample weights")
     pairs = header["filter"]
     setup = Setup(
         options=options,

@@ -83,7 +83,7 @@ class ArrayStream:
     """The items of one array, in order; the file is closed if its header cannot be read."""
 
     def __init__(self, stream: BinaryIO, name: str, path: Path | None = None) -> None:
-        """Read the header, where the stream starts; `path` is that of an npy file, and messages use `name`."""
+        """Read the header, where the stream starts; `path` names an npy file, and messages use `name`."""
         self.stream = stream
         self.name = name
         self._path = path

@@ -146,7 +146,7 @@ def named_path(path: Path) -> Path:
 
 
 def name_of(path: Path) -> str:
-    """Return the name of an input in reports: that of its file or folder, and any other pattern as it was passed."""
+    """Return the name of an input in reports: of its file or folder; any other pattern as it was passed."""
     named = named_path(path)
     if is_pattern(named):
         return str(named)

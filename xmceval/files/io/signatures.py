@@ -46,7 +46,7 @@ TABLE_ENDINGS = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
 LABELS_ENDING = "-labels.npy"
 SCORES_ENDING = "-scores.npy"
 
-# Endings of files of labels and scores, apart from those of compressed ones.
+# Endings of files of labels and scores, before the endings of compression.
 DATA_ENDINGS = frozenset(
     {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather"}
     | {".trec", ".qrels", ".run", ".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}

@@ -200,7 +200,7 @@ def _is_ranking(row: Any) -> bool:
 
 
 def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[Any, Any]:
-    """Return the documents of a query with a grade or score of each: those of a list fall from the first on."""
+    """Return the documents of a query with a grade or score of each: in a list, scores fall from the first on."""
     if isinstance(row, Mapping):
         return row
     if isinstance(row, (set, frozenset)):

@@ -57,7 +57,7 @@ class QuerySource:
         return self.name
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
-        """Read the lines; the arguments are those of `Lines`."""
+        """Read the lines; `Lines` has the same arguments."""
         lines = Lines(self.noun, judged, Words() if documents is None else documents)
         self.read(lines)
         return lines
@@ -296,7 +296,7 @@ class Documents:
 
     # Documents are names even if all are whole numbers: they are ids only if other inputs are by label.
     names: Names | None = None  # the label names, if any
-    # the documents in truth and runs, if they are neither label names nor ids: first those of the truth, then
+    # the documents in truth and runs, if they are neither label names nor ids: first the truth's, then
     # others in order of appearance
     words: Words | None = None
     # int64 array [n_judged]: the positions of the truth's documents in a sorted list, which are their labels;
@@ -324,7 +324,7 @@ class Documents:
     def labels(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n]; refuse a document without a label.
 
-        If documents are `words`, pass these: documents that the truth lacks get labels beyond those of the
+        If documents are `words`, pass these: documents that the truth lacks get labels beyond the labels of the
         truth.
         """
         labels = self._numbered() if documents is self.words else self.find(documents)
@@ -381,7 +381,7 @@ def name_queries(queries: Iterable[bytes]) -> str:
 def doubt_words(name: str, noun: str, truth: str, words: Words, n_true: int, numbers: NDArray[Any]) -> Iterator[Doubt]:
     """Doubt documents or labels that are named otherwise than in the truth, whose names are the first `n_true` words.
 
-    `numbers` are those of the words that predictions have. Some may have another Unicode form or case; or none is in
+    `numbers` are the words that predictions have. Some may have another Unicode form or case; or none is in
     the truth.
     """
     if not n_true or not numbers.size or numbers.max() < n_true:

@@ -99,9 +99,7 @@ def _find_error(place: str, line: bytes) -> DataError | None:
             return None
     hint = ""
     if len(words) == 2 and words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
-        hint = (
-            " (hint: names of labels are not read in a filter; their numbers are those of the lines of labels, from 0)"
-        )
+        hint = " (hint: a filter has numbers of labels, not names: line numbers in the file of labels, from 0)"
     return DataError(
         f"{place}: expected 'row label', two whole numbers of at least 0, found {quote(b' '.join(words))}{hint}"
     )

@@ -87,7 +87,7 @@ class Names:
 
     @cached_property
     def are_other_numbers(self) -> bool:
-        """Whether the names are whole numbers, but not those of the labels."""
+        """Whether the names are whole numbers, but not label ids."""
         return all(map(is_id, self.labels)) and any(int(name) != label for name, label in self.labels.items())
 
     def find(self, words: Sequence[bytes]) -> Int64:

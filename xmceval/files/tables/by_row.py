@@ -330,7 +330,7 @@ def _measure(table: Table, columns: Columns) -> RowNumbers:
 
 
 def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
-    """Return the number of rows: that of the truth, if known, else the largest row of the table + 1."""
+    """Return the number of rows in the truth, if known, else the largest row of the table + 1."""
     name = by_row.table.name
     stop = int(by_row.runs[-1, 1])
     n_rows = request.n_rows if request.are_scores else None

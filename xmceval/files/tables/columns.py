@@ -94,7 +94,7 @@ def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, l
 
 
 def are_known(names: Iterable[str]) -> bool:
-    """Return whether columns are those of a long table: a key, and labels or documents."""
+    """Return whether columns make a long table: a key, and labels or documents."""
     roles = find_roles(names)
     keys = len(roles["row"] + roles["query"])
     labels = len(roles["document"] + roles["label"])
@@ -220,7 +220,7 @@ def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
 
 
 def _read_lines(table: Table, name: str, lines: Sequence[int]) -> list[Any]:
-    """Read some lines of a column again; those of a stream in memory are gone."""
+    """Read some lines of a column again; lines of a stream in memory are gone."""
     values: list[Any] = []
     with suppress(DataError):
         for (column,) in table.batches([name]):

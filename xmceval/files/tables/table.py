@@ -287,7 +287,7 @@ class Table:
         return bool(types.is_integer(self.schema.field(name).type))
 
     def has_numbers(self, name: str, lists: str | None = None) -> bool:
-        """Return whether the first lines have numbers, maybe as text, in lists as long as those of column `lists`."""
+        """Return whether the first lines have numbers, maybe as text, in lists as long as in column `lists`."""
         columns = [column.array[:LOOKED_AT] for column in self.head([name] if lists is None else [name, lists])]
         if lists is not None and columns:
             from pyarrow import compute
@@ -549,8 +549,8 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
                 if hasattr(value, "to_list"):
                     to_list = "to_list"
                 raise DataError(
-                    f"{name}: is {describe_type(value)} of {array.type}; expected lists of labels (hint: of one "
-                    f"label id per row pass [{{label}} for label in {name}.{to_list}()])"
+                    f"{name}: is {describe_type(value)} of {array.type}; expected lists of labels (hint: for one "
+                    f"label id per row, pass [{{label}} for label in {name}.{to_list}()])"
                 ) from None
             reader = pyarrow.table({"labels": array}).to_reader()
         first = next(iter(reader), None)

@@ -447,7 +447,7 @@ def _room_for_labels(region: TextRows, scratch: Scratch) -> Rows:
 
 
 def _with_values(region: TextRows, rows: Rows) -> Rows:
-    """Set the values of true labels to one; those of ranked labels come from the kernel."""
+    """Set the values of true labels to one; the kernel sets the values of ranked labels."""
     if not region.are_scores:
         rows.values[: rows.indptr[region.n_rows]] = 1.0
     return rows

@@ -17,7 +17,7 @@ SELECT_ENTRIES = 1 << 24  # per block of scores that are not copied: enough to o
 TRUTH_ENTRIES = 1 << 22  # per block of truth: if all cells are true, labels and values take 64 MiB
 LOWEST_ENTRIES = 1 << 18  # at a time, when searching the lowest scores of rows
 SPARE = 64  # room for candidates beyond twice the depth
-LANES = 32  # maxima of scores, of which the first bound of a row is found, come in multiples of this
+LANES = 32  # maxima of scores, from which the first bound of a row is found, come in multiples of this
 
 READ_DIRECTLY = frozenset(map(np.dtype, ("f2", "f4", "f8")))  # by kernels
 
@@ -70,7 +70,7 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     part, infinity = _readable(values, rows)
     flat, step = _flatten(part)
     n_rows, n_labels = part.shape
-    lanes = min(8 * depth, n_labels // 16)  # of which the first bound is found; few for narrow rows
+    lanes = min(8 * depth, n_labels // 16)  # the first bound is found from them; few for narrow rows
     n_maxima = max(lanes, depth) // LANES * LANES + LANES
     limits, space = scratch.held("selection", (depth, n_maxima, flat.dtype, infinity), _make_space)
     best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))

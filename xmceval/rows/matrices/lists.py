@@ -138,7 +138,7 @@ def is_pair(values: Any, name: str) -> bool:
 def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool, has_grades: bool = False) -> Csr | None:
     """Take lists of label ids, one per row: sets, arrays or tensors too; None for rows of a matrix.
 
-    As scores they fall along each row. -1 is padding. Rows of equal length are those of a matrix if they hold floats
+    As scores they fall along each row. -1 is padding. Rows of equal length make a matrix if they hold floats
     or bools, nothing but 0 and 1 in three or more places, or grades.
     """
     lengths = _lengths(rows)
@@ -173,7 +173,7 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool, 
 
 
 def _are_cells(rows: Any, values: AnyArray) -> bool:
-    """Return whether rows of equal length, with these values, are those of a matrix: ids are never 0 and 1 alone."""
+    """Return whether rows of equal length, with these values, make a matrix: ids are never 0 and 1 alone."""
     if values.dtype.kind not in "iu" or bool in set(map(type, chain.from_iterable(rows))):
         return True
     return len(rows[0]) > 2 and bool(values.min() >= 0 and values.max() <= 1)

@@ -40,7 +40,7 @@ def _split(values: Any) -> Iterator[AnyArray]:
 def are_ids(numbers: Numbers, name: str, n_labels: int | None = None) -> bool:
     """Return whether predictions are label ids, best first, instead of scores.
 
-    Whole numbers are ids, unless the number of labels is known to be that of the columns, or they are nothing but 0
+    Whole numbers are ids, unless the number of labels is known to equal the columns, or they are nothing but 0
     and 1 in three or more columns, as decisions are. Whole numbers that could be either are refused.
     """
     n_columns = numbers.shape[1]

@@ -242,7 +242,7 @@ def open_pair(
 ) -> tuple[Source, Source] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` is known from the caller or earlier batches, and `depth` is that of a selection, as in `selecting`.
+    `n_labels` is known from the caller or earlier batches, and `depth` is the depth of a selection, as in `selecting`.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None

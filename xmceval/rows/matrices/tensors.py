@@ -81,11 +81,11 @@ def as_values(values: Any, name: str) -> Any:
         taken = _from_device(values, name, hint=LISTS)
     if len(taken.shape) != 2:
         is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
-        hint = f" (hint: of one label id per row pass [{{label}} for label in {name}])" if is_one_per_row else ""
+        hint = f" (hint: for one label id per row, pass [{{label}} for label in {name}])" if is_one_per_row else ""
         if taken.shape[2:] == (2,):
-            hint = f" (hint: of a label and its score in each pass ({name}[..., 0].astype(int), {name}[..., 1]))"
+            hint = f" (hint: for pairs of a label and its score, pass ({name}[..., 0].astype(int), {name}[..., 1]))"
             if np.allclose(np.asarray(taken[:1], dtype=np.float64).sum(axis=2), 1):  # as predict_proba of a forest
-                hint = f" (hint: of the probabilities of two classes of each label pass {name}[:, :, 1].T)"
+                hint = f" (hint: for probabilities of two classes per label, pass {name}[:, :, 1].T)"
         if taken.dtype.names is not None:
             hint = f" (hint: pass pandas.DataFrame({name}))"
         got = f"shape {taken.shape}" if taken.shape else describe_type(values)

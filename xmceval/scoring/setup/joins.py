@@ -1,4 +1,4 @@
-"""Join the rows and labels of an input to those of inputs that were opened before it.
+"""Join the rows and labels of an input to the inputs that were opened before it.
 
 What both name is joined by name, in the order of the input that named it first; anything else by position.
 """
@@ -59,7 +59,7 @@ class KnownLabels:
         return replace(self, unnamed=unnamed, moved=shard.reordered)
 
     def axis_for(self, own: Axis) -> Axis | None:
-        """Return the labels to which those of an input are joined; None if its numbers are label numbers."""
+        """Return the labels to which an input's are joined; None if its numbers are label numbers."""
         if self.listed is None:
             return self.axis
         are_names = own.are_text and self.listed.are_other_numbers  # columns "0" to "4" beside names "4" to "0"
@@ -133,8 +133,8 @@ def named_rows(truth: Opened, opened: Opened) -> tuple[Axis, Axis]:
     for name in truth.columns.keys() & opened.columns.keys():
         if truth.columns[name]().listed != opened.columns[name]().listed:
             raise DataError(
-                f"{opened.name}: its {name!r} differs from that of {truth.name}, and nothing else names the rows of "
-                "both (hint: name it id to join the rows by it, or leave it out of one)"
+                f"{opened.name}: its {name!r} differs from {name!r} of {truth.name}, and nothing else names the rows "
+                "of both (hint: name it id to join the rows by it, or leave it out of one)"
             )
     for named, other in ((truth, opened), (opened, truth)):
         if named.names_rows and named.named_rows.column is None:  # columns of two names may be of two things
@@ -215,7 +215,7 @@ def _labels_are(opened: Opened) -> str:
 
 
 def _in_memory(opened: Opened) -> bool:
-    """Return whether the rows are those of a matrix, of lists or of a table."""
+    """Return whether the rows come from a matrix, lists or a table."""
     return opened.source.parts[0].stored is not None
 
 

@@ -193,7 +193,7 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
 def add_weights(setup: Setup, values: Any, truth: Source | None, max_weight: float | None) -> Setup:
     """Add sample weights, one per row of the truth, divided by a power of two.
 
-    The power is that of `max_weight`, or of the largest weight, which is then in [1, 2): thus the summed values
+    The power comes from `max_weight`, or the largest weight, which is then in [1, 2): thus the summed values
     do not depend on the unit of the weights, and no precision is lost.
     """
     unit = None if max_weight is None else unit_of(max_weight)

@@ -21,7 +21,7 @@ from xmceval.scoring.options import Options, input_name
 
 @dataclass(frozen=True)
 class System:
-    """A system to score: its predictions, and its name in reports, by default that of the file."""
+    """A system to score: its predictions, and its name in reports, by default the file's."""
 
     y_score: Any
     name: str | None = None
@@ -117,7 +117,7 @@ def are_runs(y_score: Any) -> bool:
 
 
 def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
-    """Doubt files or matrices that are passed as several systems; `noun` is that of a row."""
+    """Doubt files or matrices that are passed as several systems; `noun` is what a row is called."""
     if len(systems) < 2:
         return
     seen: dict[tuple[Path | int, ...], str] = {}

@@ -152,7 +152,7 @@ class OpenedTruth:
         are_columns = None not in {self.input.value, scores.value} and self.input.value != scores.value
         if are_columns or not isinstance(system.input, Path) or not are_same(scores.source, self.input.source):
             return []
-        return [Doubt(f"the predictions are {self.name} itself: the values are those of a perfect model")]
+        return [Doubt(f"the predictions are {self.name} itself: the values look like a perfect model's")]
 
     def _setup_of(self, scores: Source) -> Setup:
         """Return the setup of a system, with its own number of labels if the truth does not declare it."""

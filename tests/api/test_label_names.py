@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.asked import p_at_1, refused
 
 import xmceval
 from xmceval import DataError, UsageError
@@ -126,24 +127,22 @@ def test_names_that_look_a_little_like_it_are_read(names, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     Path("names").write_text("\n".join(names) + "\n")
     truth = pd.DataFrame({"labels": [[names[1]]]})
-    assert xmceval.score(truth, np.array([[0.0, 1.0]]), labels="names", metrics="P@1")["P@1"] == 1
+    assert p_at_1(truth, np.array([[0.0, 1.0]]), labels="names") == 1
 
 
 @pytest.mark.parametrize("y_true", [[[1], [2], [1, 3]], pd.DataFrame({"labels": [[1], [2], [1, 3]]})])
 def test_whole_numbers_in_both_inputs_beside_names_that_are_other_numbers_are_refused(y_true):
     """They were read as ids, which count the names from 0."""
     best = [[1, 2], [2, 1], [3, 1]]
-    with pytest.raises(xmceval.DataError, match="y_true: has numbers, and the names in labels are other numbers"):
-        xmceval.score(y_true, best, metrics="P", k=1, labels=[1, 2, 3, 4, 5])
+    refused("y_true: has numbers, and the names in labels are other numbers", y_true, best, labels=[1, 2, 3, 4, 5])
     for names in (range(5), list("abcde")):
-        assert xmceval.score(y_true, best, metrics="P", k=1, labels=names)["P@1"] == 1.0
+        assert p_at_1(y_true, best, labels=names) == 1.0
 
 
 def test_columns_that_are_numbers_beside_names_that_permute_them_are_refused(rng):
     truth, scores = (rng.random((6, 5)) < 0.4).astype(int), rng.random((6, 5))
     frame = pd.DataFrame(scores, columns=list("01234"))
-    with pytest.raises(xmceval.DataError, match="which label is meant, by number or by position"):
-        xmceval.score(truth, frame, metrics="P", k=1, labels=list("43210"))
-    by_position = xmceval.score(truth, scores, metrics="P", k=1)["P@1"]
+    refused("which label is meant, by number or by position", truth, frame, labels=list("43210"))
+    by_position = p_at_1(truth, scores)
     for labels in (list("01234"), list("abcde")):
-        assert xmceval.score(truth, frame, metrics="P", k=1, labels=labels)["P@1"] == by_position
+        assert p_at_1(truth, frame, labels=labels) == by_position

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.asked import refused
 from support.files import write_qrels, write_run
 
 import xmceval
@@ -131,8 +132,7 @@ def test_pytrec_eval_leaves_out_what_its_run_lacks():
 def test_with_error_both_have_the_same_queries(drop_truth, message):
     qrels, runs = draw()
     qrels = {q: row for q, row in qrels.items() if int(q[1:]) >= drop_truth and (not drop_truth or int(q[1:]) < 35)}
-    with pytest.raises(DataError, match=message):
-        xmceval.score(qrels, runs["a"], metrics="P", missing="error")
+    refused(message, qrels, runs["a"], metrics="P", missing="error")
     same = {q: row for q, row in runs["a"].items() if q in qrels}
     assert xmceval.score({q: qrels[q] for q in same}, same, metrics="P", k=1, missing="error") is not None
 
@@ -145,8 +145,15 @@ def test_wrong_uses_are_refused(tmp_path):
         xmceval.score(np.eye(3), np.eye(3), missing="drop")
     with pytest.raises(DataError, match="y_true: none of the 40 queries is in all runs, so there is nothing to score"):
         xmceval.score(qrels, {"other": {"d1": 1.0}}, missing="drop")
-    with pytest.raises(UsageError, match="missing='drop' is not available for states"):
-        xmceval.score(qrels, runs["a"], metrics="P", missing="drop", save_state=tmp_path / "a.state")
+    refused(
+        "missing='drop' is not available for states",
+        qrels,
+        runs["a"],
+        metrics="P",
+        missing="drop",
+        save_state=tmp_path / "a.state",
+        error=UsageError,
+    )
     with pytest.raises(TypeError, match="unexpected option missing"):
         xmceval.Evaluator(metrics="P", missing="drop")
 

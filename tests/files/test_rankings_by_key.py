@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.asked import p_at_1, refused
 
 import xmceval
-from xmceval import DataError
 
 QRELS = {"q1": {"d1": 2, "d3": 1}, "q2": {"d2": 1}, "q3": {"d9": 1, "d1": 3}}
 RUN = {"q1": {"d3": 0.9, "d2": 0.8, "d1": 0.1}, "q2": {"d2": 0.4, "d1": 0.3}, "q3": {"d4": 3.0, "d1": 2.0}}
@@ -197,8 +197,7 @@ def test_a_record_may_hold_arrays_as_those_of_data_frames_do():
 @pytest.mark.parametrize("case", REFUSED)
 def test_other_nestings_are_refused_with_their_place(case):
     y_score, message = REFUSED[case]
-    with pytest.raises(DataError, match=message):
-        xmceval.score(QRELS, y_score, metrics="P", k=1)
+    refused(message, QRELS, y_score)
 
 
 @pytest.mark.parametrize("case", [case for case in REFUSED if isinstance(REFUSED[case][0], list)])
@@ -207,41 +206,34 @@ def test_lines_of_json_are_refused_as_records_are(case):
     rows = [row if isinstance(row, dict) else row._asdict() for row in rows]
     place = re.compile(r"y_score\\\[(\d)\\\]")
     expected = place.sub(lambda found: f"p.json:{int(found[1]) + 1}", message).replace("y_score", "p.json")
-    with pytest.raises(DataError, match=expected):
-        xmceval.score(QRELS, lines("p.json", rows), metrics="P", k=1)
+    refused(expected, QRELS, lines("p.json", rows))
 
 
 def test_json_of_other_nestings_has_the_hint_how_to_write_it():
     write("p.json", json.dumps({"q1": {"d1": {"score": 0.9, "rank": 1}}}))
-    with pytest.raises(
-        DataError, match=r"score is not a number but dict \(hint: pass \{query: \{document: score\}\}; sc"
-    ):
-        xmceval.score(QRELS, "p.json", metrics="P", k=1)
+    refused(r"score is not a number but dict \(hint: pass \{query: \{document: score\}\}; sc", QRELS, "p.json")
     lines("p.json", [{"query_id": "q1", "passages": ["d1"]}])
-    with pytest.raises(DataError, match=r"or JSON lines of query_id, doc_id and score\)"):
-        xmceval.score(QRELS, "p.json", metrics="P", k=1)
+    refused(r"or JSON lines of query_id, doc_id and score\)", QRELS, "p.json")
 
 
 def test_numbers_are_names_in_json():
     truth = {"1": {"7": 1}, "2": {"8": 1}}
     numbered = [{"query_id": 1, "doc_id": 7, "score": 0.5}, {"query_id": 2, "doc_id": 8, "score": 0.5}]
     for form in (numbered, [{"query_id": 1, "docs": [7, 9]}, {"query_id": 2, "docs": [8]}]):
-        assert xmceval.score(truth, lines("p.json", form), metrics="P", k=1)["P@1"] == 1.0
+        assert p_at_1(truth, lines("p.json", form)) == 1.0
     for row in ([7, 9], [[7, 0.5], [9, 0.25]], [{"doc_id": 7, "score": 1}]):
-        assert xmceval.score(truth, write("p.json", json.dumps({"1": row, "2": [8]})), metrics="P", k=1)["P@1"] == 1.0
-    with pytest.raises(DataError, match=r"p\.json: query '1': document '7' appears twice"):
-        xmceval.score(truth, write("p.json", json.dumps({"1": [7, "7"]})), metrics="P", k=1)
+        assert p_at_1(truth, write("p.json", json.dumps({"1": row, "2": [8]}))) == 1.0
+    refused(r"p\.json: query '1': document '7' appears twice", truth, write("p.json", json.dumps({"1": [7, "7"]})))
 
 
 def test_a_table_by_column_is_refused_in_json_too():
     write("p.json", json.dumps({"query_id": {"0": "q1"}, "doc_id": {"0": "d1"}, "score": {"0": 1.0}}))
-    with pytest.raises(DataError, match=r"p\.json: has the columns query_id, doc_id, score; expected queries as keys"):
-        xmceval.score(QRELS, "p.json", metrics="P", k=1)
+    refused(r"p\.json: has the columns query_id, doc_id, score; expected queries as keys", QRELS, "p.json")
 
 
 def test_an_object_of_lists_with_known_names_is_a_line_of_json():
     write("t.json", '{"target_ind": [1, 2]}\n')
-    assert xmceval.score("t.json", [[2, 1]], metrics="P", k=1)["P@1"] == 1.0
+    assert p_at_1("t.json", [[2, 1]]) == 1.0
 
 
 def test_keys_that_may_be_columns_are_doubted():

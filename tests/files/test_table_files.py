@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.asked import p_at_1
 from support.executors import PicklingExecutor
 from support.files import write
 from support.pieces import read_in_pieces
@@ -623,7 +624,7 @@ def test_wide_frames_with_numbers_of_another_byte_order_are_read(part):
         "values": lambda: pd.DataFrame(np.eye(3, dtype=">f8"), index=[3, 1, 2]),
     }[part]()
     for truth, scores in ((plain, swapped), (swapped, plain), (swapped, swapped), (np.eye(3), swapped)):
-        assert xmceval.score(truth, scores, metrics="P", k=1)["P@1"] == 1.0
+        assert p_at_1(truth, scores) == 1.0
 
 
 @pytest.mark.parametrize("place", ["y_true", "y_score", "train"])

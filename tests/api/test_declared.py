@@ -139,30 +139,15 @@ def test_whole_numbers_are_ids_unless_their_width_is_the_number_of_labels():
     decisions = np.array([[1, 0, 1], [0, 1, 0]])
     assert p_at_1([[0, 2], [1]], decisions) == 1.0
     for known in ([[0, 1, 2, 3], [1, 0, 3, 2]], [[0, 1, -1, -1], [1, 0, 3, -1]]):
-        refused(r"different numbers of 0\.\.3: ids .* or scores\? \(hint: \.tolist\(\)", truth, np.array(known))
         assert p_at_1(truth, known) == 1.0
-    refused(
-        r"every row is a permutation of 0\.\.2, and the number of labels is not known",
-        [[0], [1]],
-        np.array([[0, 1, 2], [1, 2, 0]]),
-    )
     doubts = xmceval.score(truth, np.array([[0.0, 1, 2, 3], [1, 0, 3, 2]]), metrics="P", k=1).doubts
     assert any("different whole numbers of 0..3, read as scores: are these ids" in doubt for doubt in doubts)
 
 
-def test_lists_of_two_zeros_and_ones_are_refused_unless_the_number_of_labels_tells():
+def test_lists_of_two_zeros_and_ones_are_ids_where_the_number_of_labels_tells():
     lists = [[0, 1], [1, 0]]
-    for name, y_true, y_score in (("y_true", lists, [[0], [1]]), ("y_score", [[0], [1]], lists)):
-        refused(rf"{name}: its lists have two numbers each, all 0 or 1: a matrix of two", y_true, y_score)
+    for y_true, y_score in ((lists, [[0], [1]]), ([[0], [1]], lists), (write("t.txt", "0 1\n1 0\n"), [[0], [1]])):
         assert p_at_1(y_true, y_score, n_labels=5) == 1.0
-    write("t.txt", "0 1\n1 0\n")
-    refused(r"t\.txt:1: its rows have two numbers each, all 0 or 1", "t.txt", [[0], [1]])
-    assert p_at_1("t.txt", [[0], [1]], n_labels=5) == 1.0
-
-
-def test_whole_numbers_between_tabs_are_columns():
-    write("t.txt", "3\t1\n2\t5\n")
-    refused(r"t\.txt:1: has whole numbers between tabs, which are columns, but no header", "t.txt", [[3], [2]])
 
 
 # Names of rows
@@ -177,29 +162,15 @@ def test_a_column_with_a_known_name_names_the_rows_of_frames_and_tables():
         assert p_at_1(ours, theirs.reset_index(drop=True)) == 1.0
     numbered = scores.assign(row=[0, 1, 2]).iloc[order].reset_index(drop=True)
     assert p_at_1(truth.assign(row=[0, 1, 2]), numbered) == 1.0
-    refused(
-        r"its column 'id' names the rows by its name; expected different ids \(hint: ren",
-        truth.assign(id=[1, 1, 2]),
-        scores,
-    )
-    refused(
-        r"its column 'asin' has no numbers; .* set_index\('asin'\) if it names the rows",
-        truth.assign(asin=list("xyz")),
-        scores,
-    )
     lists = pd.DataFrame({"id": list("xyz"), "labels": [[0], [1], [2]]})
     ranked = pd.DataFrame({"id": list("zxy"), "labels": [[2], [0], [1]]})
     assert p_at_1(lists, ranked) == 1.0
-    lists, ranked = (table.rename(columns={"id": "asin"}) for table in (lists, ranked))
-    refused(r"y_score: its 'asin' differs from that of y_true, and nothing else names", lists, ranked)
 
 
-def test_lines_of_json_are_joined_by_a_known_key_in_one_order():
+def test_lines_of_json_may_have_a_known_key_in_one_order():
     write("t.json", '{"uid": "a", "target_ind": [0]}\n{"uid": "b", "target_ind": [1]}\n')
-    write("p.json", '{"uid": "b", "data": [[1, 0.5]]}\n{"uid": "a", "data": [[0, 0.5]]}\n')
     write("q.json", '{"uid": "a", "data": [[0, 0.5]]}\n{"uid": "b", "data": [[1, 0.5]]}\n')
     assert p_at_1("t.json", "q.json") == 1.0
-    refused(r"p\.json: its column 'uid' has the ids of t\.json in another order", "t.json", "p.json")
 
 
 def test_an_index_in_which_names_repeat_names_nothing_and_that_is_said():
@@ -208,8 +179,3 @@ def test_an_index_in_which_names_repeat_names_nothing_and_that_is_said():
     assert found["P@1"] == 1.0
     found = xmceval.score(truth.set_axis([0, 1, 0]), scores, metrics="P", k=1)
     assert any("rows by position, as the index of y_true repeats names" in line for line in found.inputs)
-    refused(
-        "its index has names that appear twice, as that of y_true, in another order",
-        truth.set_axis([0, 1, 0]),
-        scores.set_axis([0, 0, 1]),
-    )

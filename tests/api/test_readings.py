@@ -446,41 +446,6 @@ def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
                 xmceval.score(parts, [others[:half], others[half:]], **OPTIONS)
 
 
-def test_names_in_two_orders_are_refused_beside_truth_without_names(y_true, y_score, rng):
-    index = [f"r{i}" for i in range(N_ROWS)]
-    truth, scores = frames(y_true, y_score, LETTERS, index)
-    train, other = truth[LETTERS[::-1]], rng.permutation(N_ROWS)
-    weights, groups = pd.Series(rng.random(N_ROWS), index), pd.Series(np.arange(N_ROWS) % 5, index)
-    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)[::-1]
-    score = partial(xmceval.score, metrics=["P", "PSP"], k=1)
-    labels, rows = (
-        "its columns have the names of {} in another order, and y_true has none",
-        "its index has the names of",
-    )
-    evaluator = xmceval.Evaluator(metrics=["P", "PSP"], k=1, train=train)
-    of_train = labels.format("train")
-    for call, message in (
-        (lambda: score(y_true, scores, train=train), of_train),
-        (lambda: evaluator.update(y_true, scores), of_train),
-        (lambda: score(y_true, scores, counts=counts, n_train=50), labels.format("counts")),
-        (lambda: xmceval.compare(y_true, {"a": scores, "b": train}, metrics="P", k=1), labels.format("a")),
-        (lambda: xmceval.compare(y_true, {"a": scores, "b": scores.iloc[other]}, metrics="P", k=1), f"b: {rows} a in"),
-        (lambda: score(y_true, scores, train=truth, sample_weight=weights.iloc[other]), f"{rows} sample_weight in"),
-        (lambda: score(y_true, scores, train=truth, by_group=groups.iloc[other]), f"{rows} by_group in"),
-        (lambda: xmceval.ndcg_score(y_true, scores, sample_weight=weights.iloc[other]), f"sample_weight: {rows} y_sc"),
-        (lambda: xmceval.group_auc(y_true[:, 1], scores["b"], groups.iloc[other]), f"groups: {rows} y_score in"),
-        (lambda: score(y_true, [scores.iloc[:9], scores.iloc[9:, ::-1]], train=y_true), "in another order, and y_true"),
-    ):
-        with pytest.raises(DataError, match=message):
-            call()
-    with pytest.raises(DataError, match="its shards have the rows of y_true in another order"):
-        score(truth, [scores.iloc[20:], scores.iloc[:20]], train=train)
-    pair = np.argsort(-y_score, axis=1), -np.sort(-y_score, axis=1)
-    pair = pd.DataFrame(pair[0], index).iloc[other], pd.DataFrame(pair[1], index)
-    with pytest.raises(DataError, match=r"y_score\[1\]: its index has the names of y_score\[0\] in another order"):
-        score(y_true, pair, metrics="P")
-
-
 def test_values_per_label_keep_their_names_in_every_door(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
     counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
@@ -600,6 +565,7 @@ INDICATORS = np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 1, 1]])
         "two rows of tuples": (1 / 2, tuple([tuple(row) for row in part] for part in unzip(ROWS[:2]))),
         "two rows of whole scores": (1 / 2, ([(2, 4), (3, 1)], [(9, 5), (8, 7)])),
         "labels of numpy": (2 / 3, [[(np.int64(label), np.float32(score)) for label, score in row] for row in ROWS]),
+        "two lists of arrays": (2 / 3, tuple([np.array(row) for row in part] for part in unzip(ROWS))),
         "an empty row": (1 / 3, [ROWS[0], [], []]),
         "dicts of whole scores": (1 / 3, [{2: 3, 4: 1}, {}, {}]),
         "padding": (2 / 3, ([[2, -1], [3], [4]], [[0.1, 0.0], [0.8], [0.1]])),
@@ -612,43 +578,3 @@ def test_labels_with_scores_in_lists_are_read_as_other_libraries_return_them(rea
     evaluator = xmceval.Evaluator(**options)
     evaluator.update(INDICATORS[:n_rows], y_score)
     assert evaluator.result()["P@1"] == pytest.approx(read)
-
-
-@pytest.mark.parametrize(
-    ("y_score", "problem", "mended"),
-    {
-        "a pair as a list": (
-            [[[2, 4, 0], [3, 1], [4]], [[0.9, 0.5, 0.2], [0.8, 0.7], [0.6]]],
-            r"rows of different lengths .*lists of \(label, score\)",
-            lambda value: [list(zip(*row, strict=True)) for row in zip(*value, strict=True)],
-        ),
-        "arrays": (
-            [np.array(row) for row in ROWS],
-            r"of arrays of label and score pass \(\[row\[:, 0\].astype\(int\) for row in y_score\], \[row\[:, 1\] for",
-            lambda value: ([row[:, 0].astype(int) for row in value], [row[:, 1] for row in value]),
-        ),
-        "an array": (
-            np.array(ROWS),
-            r"shape \(3, 2, 2\) \(hint: .* pass \(y_score\[..., 0\].astype\(int\), y_score\[..., 1\]\)\)",
-            lambda value: (value[..., 0].astype(int), value[..., 1]),
-        ),
-        "names": (
-            ([["__label__2", "__label__4"]] * 3, [[0.9, 0.5]] * 3),
-            r"y_score\[0\]: expected numbers, got text, as names of labels are \(hint: .*\{row: \{name: value\}\}",
-            None,
-        ),
-        "too few scores": (
-            ([[2, 4], [3, 1], [4]], [[0.9, 0.5], [0.8], [0.6]]),
-            r"y_score\[0\]\[1\] has 2 labels, but y_score\[1\]\[1\] has 1 score; expected a score for each label",
-            None,
-        ),
-        "fractions": (([[1.5], [1, 2], [2]], [[0.9], [0.5, 0.3], [0.2]]), "is read as ids of labels, but some", None),
-    }.values(),
-)
-def test_labels_with_scores_in_other_forms_are_refused_with_the_lines_that_change_them(y_score, problem, mended):
-    options = {"metrics": "P", "k": 1}
-    with pytest.raises(DataError, match=problem) as error:
-        xmceval.score(INDICATORS, y_score, **options)
-    assert "inhomogeneous" not in str(error.value)
-    if mended is not None:
-        assert xmceval.score(INDICATORS, mended(y_score), **options)["P@1"] == pytest.approx(2 / 3)

@@ -108,14 +108,6 @@ def test_rows_that_were_not_held_are_refused_with_a_hint(data):
     result = xmceval.score(truth, scores[0], **options)
     with pytest.raises(UsageError, match=r"rows were not held \(hint: score with rows=True"):
         _ = result.rows
-    refused(
-        "rows: none of the metrics has per-instance values",
-        truth,
-        scores[0],
-        metrics="macroF1@3",
-        rows=True,
-        error=UsageError,
-    )
 
 
 def test_a_truth_without_rows_has_no_values_of_rows(tmp_path):

@@ -262,15 +262,11 @@ def test_numbers_are_read_one_per_line_or_from_npy():
     saved("n.npy", np.array([1, 2, 3]))
     for name in (write("n.txt", "\ufeff1\n2.0\r\n3e0\n\n"), write("n.gz", gzip.compress(b"1\n2\n3")), "n.npy"):
         assert weighted(name) == weighted([1, 2, 3]) == 1 / 6
-    for name, message in {
-        write("a", "1\nx\n"): "a:2: expected one number per line, found 'x'",
-        write("b", "1\n\n2\n"): "b:2: expected one number per line, found ''",
-        write("c", "1 2\n"): "c:1: expected one number per line, found '1 2'",
-        saved("n.npy", np.eye(2)): "n.npy: expected numbers in one dimension, got shape (2, 2) of float64",
-    }.items():
-        with pytest.raises(xmceval.DataError) as caught:
-            weighted(name)
-        assert str(caught.value) == message
+    saved("n.npy", np.eye(2))
+    with pytest.raises(
+        xmceval.DataError, match=r"^n.npy: expected numbers in one dimension, got shape \(2, 2\) of float64$"
+    ):
+        weighted("n.npy")
 
 
 # What a file is said to be

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.asked import refused
 from support.dying import Deadly
 from support.pieces import read_in_pieces
 from support.processes import COMPILING
@@ -125,8 +126,7 @@ class Counting:
 def test_workers_in_another_folder_are_refused_relative_paths(client, executor, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("t.txt").write_text("1 2\n0:1\n")
-    with pytest.raises(DataError, match=r"t.txt: a worker in \S+ does not see this file"):
-        xmceval.score("t.txt", np.eye(2)[:1], executor=executor, k=1, metrics="P")
+    refused(r"t.txt: a worker in \S+ does not see this file", "t.txt", np.eye(2)[:1], executor=executor)
 
 
 def test_workers_that_die_one_after_the_other_are_one_line():

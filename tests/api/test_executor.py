@@ -24,7 +24,7 @@ from support.executors import PicklingExecutor
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval import DataError, UsageError
+from xmceval import DataError
 from xmceval.api.score import score_systems
 from xmceval.files.shards import find_shards
 from xmceval.scoring import executor as executors
@@ -233,20 +233,6 @@ def test_faults_have_the_places_of_one_process(truth, scores, header):
     files = write("t.txt", head + spoil(TRUTH, truth)), write("p.txt", head * header + spoil(SCORES, scores))
     expected = message_of(*files, n_labels=N_LABELS)
     assert message_of(*files, n_labels=N_LABELS, executor=PicklingExecutor()) == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metrics": "macroAUC"}, "macroAUC: not available for executor"),
-        ({"metrics": "P", "k": 1, "rows": True}, "per-instance values are not available for executor"),
-        ({"metrics": "P", "k": 1, "by_group": [1] * N_ROWS}, "by_group is not available for executor"),
-        ({"executor": "local:2"}, r"executor must be a concurrent\.futures\.Executor, got str"),
-    ],
-)
-def test_what_needs_single_rows_and_what_is_no_executor_are_refused_by_name(options, message):
-    with pytest.raises(UsageError, match=message):
-        xmceval.score(TRUTH, SCORES, **{"executor": PicklingExecutor(), **options})
 
 
 def test_saved_states_are_those_of_one_process():

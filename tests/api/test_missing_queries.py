@@ -121,36 +121,6 @@ def test_pytrec_eval_leaves_out_what_its_run_lacks():
         assert found[own] == pytest.approx(np.mean([each[theirs] for each in values.values()]), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("drop_truth", "message"),
-    [
-        (0, "^y_score: has no document for 5 of the 40 queries of y_true, such as 'q35', .*pass missing='zero' or"),
-        (5, "^y_score: has 5 queries that y_true lacks, such as 'q0', 'q1', 'q2' "),
-    ],
-)
-def test_with_error_both_have_the_same_queries(drop_truth, message):
-    qrels, runs = draw()
-    qrels = {q: row for q, row in qrels.items() if int(q[1:]) >= drop_truth and (not drop_truth or int(q[1:]) < 35)}
-    with pytest.raises(DataError, match=message):
-        xmceval.score(qrels, runs["a"], metrics="P", missing="error")
-    same = {q: row for q, row in runs["a"].items() if q in qrels}
-    assert xmceval.score({q: qrels[q] for q in same}, same, metrics="P", k=1, missing="error") is not None
-
-
-def test_wrong_uses_are_refused(tmp_path):
-    qrels, runs = draw()
-    with pytest.raises(UsageError, match="missing must be one of error, zero, drop, got 'skip'"):
-        xmceval.score(qrels, runs["a"], missing="skip")
-    with pytest.raises(UsageError, match="missing='drop' is for TREC runs and other predictions by query"):
-        xmceval.score(np.eye(3), np.eye(3), missing="drop")
-    with pytest.raises(DataError, match="y_true: none of the 40 queries is in all runs, so there is nothing to score"):
-        xmceval.score(qrels, {"other": {"d1": 1.0}}, missing="drop")
-    with pytest.raises(UsageError, match="missing='drop' is not available for states"):
-        xmceval.score(qrels, runs["a"], metrics="P", missing="drop", save_state=tmp_path / "a.state")
-    with pytest.raises(TypeError, match="unexpected option missing"):
-        xmceval.Evaluator(metrics="P", missing="drop")
-
-
 def test_nothing_is_told_where_nothing_is_missing():
     qrels, runs = common(*draw())
     with warnings.catch_warnings():

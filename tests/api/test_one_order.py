@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from support.written import TRUE
 
 import xmceval
 from xmceval import DataError
@@ -42,25 +42,14 @@ def write(name, lines):
     return name
 
 
-def save(name, function, value):
-    function(name, value)
-    return name
-
-
 def ids(values=Y):
     return [np.flatnonzero(row).tolist() for row in values]
 
 
 # Forms of each input by whether they name labels: functions of the order of the names.
+UNNAMED = ["dense", "csr", "sets", "npz", "npy", "text", "list table", "long table"]
 TRUTHS = {
-    "array": lambda _: Y,
-    "csr": lambda _: sp.csr_array(Y),
-    "sets": lambda _: list(map(set, ids())),
-    "npz": lambda _: save("t.npz", sp.save_npz, sp.csr_matrix(Y)),
-    "npy": lambda _: save("t.npy", np.save, Y),
-    "text": lambda _: write("t.txt", [f"{N} {N_LABELS}", *(" ".join(f"{label}:1" for label in row) for row in ids())]),
-    "list table": lambda _: pd.DataFrame({"labels": ids()}),
-    "long table": lambda _: pd.DataFrame({"row": np.nonzero(Y)[0], "label": np.nonzero(Y)[1]}),
+    **{form: lambda _, form=form: TRUE[form](ids(), N_LABELS) for form in UNNAMED},
     "frame": lambda order: frame(Y, order),
     "words": lambda _: write("w.txt", [" ".join(NAMES[row]) for row in ids()]),
     "table of words": lambda _: pd.DataFrame({"labels": [NAMES[row].tolist() for row in ids()]}),

@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from support.asked import p_at_1, refused
 from support.executors import PicklingExecutor
+from support.written import SCORED, TRUE, unzip
 
 import xmceval
 from xmceval import METRICS, DataError, XmcevalError
@@ -40,127 +42,28 @@ def y_score(rng, y_true):
     return (rng.random(y_true.shape) + y_true).astype(np.float32).astype(float)
 
 
-def values(result):
-    return dict(result)
-
-
 def same(found, expected):
-    assert values(found) == pytest.approx(values(expected), rel=1e-12)
+    assert dict(found) == pytest.approx(dict(expected), rel=1e-12)
 
 
 # Masks: a score of -inf is an entry that is not there.
 
 
-def entries(scores):
-    """Return row, label and score of the cells that are stored: all but NaN."""
-    rows, labels = np.nonzero(~np.isnan(scores))
-    return list(zip(rows.tolist(), labels.tolist(), scores[rows, labels].tolist(), strict=True))
-
-
 def lists_of(scores):
-    lists = [[] for _ in scores]
-    for row, label, score in entries(scores):
-        lists[row].append((label, score))
-    return lists
+    """Return the labels and scores of the cells that are stored: all but NaN."""
+    stored = [np.flatnonzero(~np.isnan(row)).tolist() for row in scores]
+    return [list(zip(labels, row[labels].tolist(), strict=True)) for labels, row in zip(stored, scores, strict=True)]
 
 
-def to_csr(scores):
-    rows, labels, stored = zip(*entries(scores), strict=True)
-    return sparse.csr_array(sparse.coo_array((stored, (rows, labels)), shape=scores.shape))
+def form_of(name, scores):
+    return SCORED[name](lists_of(scores), scores.shape[1])
 
 
-def to_pair(scores):
-    rows = lists_of(scores)
-    width = max(map(len, rows))
-    padded = [row + [(-1, 0.0)] * (width - len(row)) for row in rows]
-    ids, stored = (np.array([[cell[i] for cell in row] for row in padded]) for i in range(2))
-    return ids.astype(int), stored
-
-
-def to_text(scores, path="p.txt"):
-    lines = (" ".join(f"{label}:{score!r}" for label, score in row) for row in lists_of(scores))
-    Path(path).write_text(f"{len(scores)} {scores.shape[1]}\n" + "\n".join(lines) + "\n")
-    return path
-
-
-def to_json(scores):
-    rows = [[{"label": label, "score": score} for label, score in row] for row in lists_of(scores)]
-    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return "p.json"
-
-
-def to_npz(scores):
-    sparse.save_npz("p.npz", sparse.csr_matrix(to_csr(scores)))
-    return "p.npz"
-
-
-def to_npy_pair(scores):
-    ids, stored = to_pair(scores)
-    np.save("p-labels.npy", ids)
-    np.save("p-scores.npy", stored)
-    return "p"
-
-
-def to_npy(scores):
-    np.save("d.npy", np.where(np.isnan(scores), -np.inf, scores))
-    return "d.npy"
-
-
-def to_long(scores):
-    return pd.DataFrame(entries(scores), columns=["row", "label", "score"])
-
-
-def to_list_table(scores):
-    rows = lists_of(scores)
-    return pd.DataFrame(
-        {"labels": [[cell[0] for cell in row] for row in rows], "scores": [[cell[1] for cell in row] for row in rows]}
-    )
-
-
-def to_parquet(scores):
-    to_long(scores).to_parquet("p.parquet")
-    return "p.parquet"
-
-
-def to_tensor(scores):
-    torch = pytest.importorskip("torch")
-    return torch.tensor(np.where(np.isnan(scores), -np.inf, scores))
-
-
-def to_sparse_tensor(scores):
-    torch = pytest.importorskip("torch")
-    coo = to_csr(scores).tocoo()
-    return torch.sparse_coo_tensor(np.stack(coo.coords), coo.data, scores.shape, check_invariants=True)
-
-
-FORMS = {
-    "dense": lambda scores: np.where(np.isnan(scores), -np.inf, scores),
-    "dense lists": lambda scores: np.where(np.isnan(scores), -np.inf, scores).tolist(),
-    "wide frame": lambda scores: pd.DataFrame(np.where(np.isnan(scores), -np.inf, scores)),
-    "tensor": to_tensor,
-    "csr": to_csr,
-    "csc": lambda scores: to_csr(scores).tocsc(),
-    "coo": lambda scores: to_csr(scores).tocoo(),
-    "sparse tensor": to_sparse_tensor,
-    "pair": to_pair,
-    "lists of pairs": lists_of,
-    "lists of dicts": lambda scores: [dict(row) for row in lists_of(scores)],
-    "pair of ragged lists": lambda scores: unzipped(lists_of(scores)),
-    "scores before labels": lambda scores: unzipped(lists_of(scores))[::-1],
-    "text": to_text,
-    "json": to_json,
-    "npz": to_npz,
-    "npy": to_npy,
-    "npy pair": to_npy_pair,
-    "long table": to_long,
-    "list table": to_list_table,
-    "parquet": to_parquet,
-}
 WHOLE = [name for name, metric in METRICS.items() if "@" not in name and metric.family != "confusion"]
 
 
 @pytest.mark.parametrize("ties", ["label", "expected"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SCORED)
 def test_deleting_the_scores_of_minus_infinity_changes_nothing(y_true, y_score, rng, form, ties):
     masked = np.where(rng.random(y_score.shape) < 0.5, -np.inf, np.round(y_score, 1))
     masked[7] = -np.inf
@@ -169,10 +72,10 @@ def test_deleting_the_scores_of_minus_infinity_changes_nothing(y_true, y_score, 
     if ties == "label":
         options["metrics"] = [*options["metrics"], *WHOLE, "macroF1@3", "f1_score", "Jaccard(average=macro)"]
         options["threshold"] = -1
-    expected = xmceval.score(y_true, to_csr(deleted), **options)
-    found = xmceval.score(y_true, FORMS[form](masked), **options)
+    expected = xmceval.score(y_true, form_of("csr", deleted), **options)
+    found = xmceval.score(y_true, form_of(form, masked), **options)
     same(found, expected)
-    same(xmceval.score(y_true, FORMS[form](deleted), **options), expected)
+    same(xmceval.score(y_true, form_of(form, deleted), **options), expected)
     assert found.counts.unpredicted == np.count_nonzero(masked == -np.inf)
     assert found.counts.n_predictions == expected.counts.n_predictions == np.count_nonzero(masked > -np.inf)
     assert any("scores are -inf: those labels are not predicted" in fact for fact in found.facts)
@@ -181,13 +84,13 @@ def test_deleting_the_scores_of_minus_infinity_changes_nothing(y_true, y_score, 
 @pytest.mark.parametrize("form", ["dense", "csr", "text", "npz", "npy pair"])
 def test_masks_are_alike_in_batches_shards_parts_and_at_a_threshold(y_true, y_score, rng, form):
     masked = np.where(rng.random(y_score.shape) < 0.5, -np.inf, y_score)
-    scores, options = FORMS[form](masked), {**OPTIONS, "metrics": ["P", "LRAP", "AUC", "GAUC", "f1_score"]}
+    scores, options = form_of(form, masked), {**OPTIONS, "metrics": ["P", "LRAP", "AUC", "GAUC", "f1_score"]}
     options["threshold"] = 0.7
-    expected = xmceval.score(y_true, to_csr(np.where(masked > -np.inf, masked, np.nan)), **options)
+    expected = xmceval.score(y_true, form_of("csr", np.where(masked > -np.inf, masked, np.nan)), **options)
     if isinstance(scores, str):
         same(
             xmceval.score(
-                to_text(np.where(y_true > 0, 1.0, np.nan), "t.txt"), scores, **options, executor=PicklingExecutor()
+                TRUE["text"](map(np.flatnonzero, y_true), N_LABELS), scores, **options, executor=PicklingExecutor()
             ),
             expected,
         )
@@ -199,15 +102,19 @@ def test_masks_are_alike_in_batches_shards_parts_and_at_a_threshold(y_true, y_sc
     same(xmceval.score([y_true[:11], y_true[11:]], [scores[:11], scores[11:]], **options), expected)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SCORED)
 def test_masks_are_refused_where_unscored_labels_have_0(y_true, y_score, form):
     masked = y_score.copy()
     masked[3, 5] = -np.inf
-    with pytest.raises(
-        DataError, match=r"has a score of -inf, which says that the label is not predicted, but unscored"
-    ):
-        xmceval.score(y_true, FORMS[form](masked), metrics="LRAP", unscored="zero", n_labels=N_LABELS)
-    xmceval.score(y_true, FORMS[form](masked), metrics="P", k=1, unscored="zero", n_labels=N_LABELS)
+    refused(
+        r"has a score of -inf, which says that the label is not predicted, but unscored",
+        y_true,
+        form_of(form, masked),
+        metrics="LRAP",
+        unscored="zero",
+        n_labels=N_LABELS,
+    )
+    xmceval.score(y_true, form_of(form, masked), metrics="P", k=1, unscored="zero", n_labels=N_LABELS)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +123,7 @@ def test_masks_are_refused_where_unscored_labels_have_0(y_true, y_score, form):
 def test_the_label_of_a_masked_score_is_checked(y_true, y_score, form):
     masked = np.pad(y_score, ((0, 0), (0, 1)), constant_values=np.nan)
     masked[4, N_LABELS] = -np.inf
-    with pytest.raises(DataError, match=r"12|13"):
-        xmceval.score(y_true, FORMS[form](masked), metrics="P", k=1)
+    refused(r"12|13", y_true, form_of(form, masked))
 
 
 def test_runs_rank_no_document_of_minus_infinity():
@@ -238,10 +144,10 @@ def test_runs_rank_no_document_of_minus_infinity():
 def test_the_lowest_float_within_a_cutoff_is_doubted(y_true, y_score, lowest):
     masked = np.where(np.arange(N_LABELS) < 2, y_score, lowest)
     for form in ("dense", "csr", "text"):
-        doubts = xmceval.score(y_true, FORMS[form](masked), metrics="P", k=3).doubts
+        doubts = xmceval.score(y_true, form_of(form, masked), metrics="P", k=3).doubts
         assert any("the lowest that floats can hold: is it masked?" in doubt for doubt in doubts), form
         assert not any(
-            "lowest" in doubt for doubt in xmceval.score(y_true, FORMS[form](masked), metrics="P", k=2).doubts
+            "lowest" in doubt for doubt in xmceval.score(y_true, form_of(form, masked), metrics="P", k=2).doubts
         )
 
 
@@ -287,10 +193,12 @@ def test_other_dense_scores_need_a_threshold(y_true, y_score):
     late = np.where(y_score > 0.8, 1.0, 0.0)
     late[-1, 3] = 0.5
     for scores in (y_score, y_score - 1, late):
-        with pytest.raises(
-            DataError, match=r"need a threshold .* threshold=0\.5 for probabilities, threshold=0 for logits"
-        ):
-            xmceval.score(y_true, scores, metrics="f1_score")
+        refused(
+            r"need a threshold .* threshold=0\.5 for probabilities, threshold=0 for logits",
+            y_true,
+            scores,
+            metrics="f1_score",
+        )
         xmceval.score(y_true, scores, metrics="f1_score", threshold=0)
         xmceval.score(y_true, sparse.csr_array(scores), metrics="f1_score")
 
@@ -343,7 +251,12 @@ def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_s
     expected = dict(call(y_true, y_score))
     truth, scores = frames(y_true, y_score, columns)
     plain = frames(y_true, y_score)
-    for pair in ((truth, y_score), (y_true, scores), (truth, to_csr(y_score)), (truth, to_pair(y_score))):
+    for pair in (
+        (truth, y_score),
+        (y_true, scores),
+        (truth, form_of("csr", y_score)),
+        (truth, form_of("pair", y_score)),
+    ):
         assert dict(call(*pair)) == pytest.approx(expected)
     if names != "from 1":
         assert dict(call(truth, plain[1])) == dict(call(plain[0], scores)) == pytest.approx(expected)
@@ -360,22 +273,14 @@ def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true
     truth, scores = frames(y_true, y_score, columns)
     plain = frames(y_true, y_score)
     for pair in (
-        *((truth, y_score), (y_true, scores), (truth, to_csr(y_score)), (truth, to_pair(y_score))),
+        *((truth, y_score), (y_true, scores), (truth, form_of("csr", y_score)), (truth, form_of("pair", y_score))),
         *((truth, plain[1]), (plain[0], scores)),
     ):
         with pytest.raises(
             AmbiguousError, match=r"which label is meant, by number or by position\? \(hint: sort_index.* to_numpy"
         ):
             call(*pair)
-    with pytest.raises(AmbiguousError, match="which label is meant"):
-        xmceval.score(y_true, y_score, metrics="PSP", k=1, train=truth)
-
-
-def run_hint(error, **names):
-    """Return what the two lines of a hint give."""
-    hint = str(error).partition("(hint: ")[2]
-    lines = [hint.partition(" puts ")[0], hint.partition("numbers, ")[2].partition(" leaves ")[0]]
-    return [eval(line, names) for line in lines]
+    refused("which label is meant", y_true, y_score, metrics="PSP", k=1, train=truth, error=AmbiguousError)
 
 
 @pytest.mark.parametrize("door", doors())
@@ -404,7 +309,7 @@ def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, 
         fresh,
         fresh.set_axis(range(N_LABELS), axis=1),
         scores.iloc[kept],
-        to_csr(y_score[kept]),
+        form_of("csr", y_score[kept]),
     ):
         assert dict(call(truth.iloc[kept], predicted)) == pytest.approx(expected)
 
@@ -492,10 +397,13 @@ def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score,
         assert [part.estimates for part in found] == [part.estimates for part in by_group]
     for name, values in (("sample_weight", weights), ("by_group", groups)):
         numbered = values.reset_index(drop=True).iloc[shuffled]
-        with pytest.raises(
-            AmbiguousError, match=f"^{name}: its index has the numbers of the rows of y_true in another"
-        ):
-            xmceval.score(y_true, y_score, metrics="P", k=1, **{name: numbered})
+        refused(
+            f"^{name}: its index has the numbers of the rows of y_true in another",
+            y_true,
+            y_score,
+            **{name: numbered},
+            error=AmbiguousError,
+        )
     numbered = pd.Series(np.nonzero(y_true)[1]).value_counts().sort_values(ascending=False)
     with pytest.raises(AmbiguousError, match=r"^counts: its index has the numbers of the labels of y_true in another"):
         xmceval.score(y_true, y_score, counts=numbered, **options)
@@ -538,41 +446,6 @@ def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
                 xmceval.score(parts, [others[:half], others[half:]], **OPTIONS)
 
 
-def test_names_in_two_orders_are_refused_beside_truth_without_names(y_true, y_score, rng):
-    index = [f"r{i}" for i in range(N_ROWS)]
-    truth, scores = frames(y_true, y_score, LETTERS, index)
-    train, other = truth[LETTERS[::-1]], rng.permutation(N_ROWS)
-    weights, groups = pd.Series(rng.random(N_ROWS), index), pd.Series(np.arange(N_ROWS) % 5, index)
-    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)[::-1]
-    score = partial(xmceval.score, metrics=["P", "PSP"], k=1)
-    labels, rows = (
-        "its columns have the names of {} in another order, and y_true has none",
-        "its index has the names of",
-    )
-    evaluator = xmceval.Evaluator(metrics=["P", "PSP"], k=1, train=train)
-    of_train = labels.format("train")
-    for call, message in (
-        (lambda: score(y_true, scores, train=train), of_train),
-        (lambda: evaluator.update(y_true, scores), of_train),
-        (lambda: score(y_true, scores, counts=counts, n_train=50), labels.format("counts")),
-        (lambda: xmceval.compare(y_true, {"a": scores, "b": train}, metrics="P", k=1), labels.format("a")),
-        (lambda: xmceval.compare(y_true, {"a": scores, "b": scores.iloc[other]}, metrics="P", k=1), f"b: {rows} a in"),
-        (lambda: score(y_true, scores, train=truth, sample_weight=weights.iloc[other]), f"{rows} sample_weight in"),
-        (lambda: score(y_true, scores, train=truth, by_group=groups.iloc[other]), f"{rows} by_group in"),
-        (lambda: xmceval.ndcg_score(y_true, scores, sample_weight=weights.iloc[other]), f"sample_weight: {rows} y_sc"),
-        (lambda: xmceval.group_auc(y_true[:, 1], scores["b"], groups.iloc[other]), f"groups: {rows} y_score in"),
-        (lambda: score(y_true, [scores.iloc[:9], scores.iloc[9:, ::-1]], train=y_true), "in another order, and y_true"),
-    ):
-        with pytest.raises(DataError, match=message):
-            call()
-    with pytest.raises(DataError, match="its shards have the rows of y_true in another order"):
-        score(truth, [scores.iloc[20:], scores.iloc[:20]], train=train)
-    pair = np.argsort(-y_score, axis=1), -np.sort(-y_score, axis=1)
-    pair = pd.DataFrame(pair[0], index).iloc[other], pd.DataFrame(pair[1], index)
-    with pytest.raises(DataError, match=r"y_score\[1\]: its index has the names of y_score\[0\] in another order"):
-        score(y_true, pair, metrics="P")
-
-
 def test_values_per_label_keep_their_names_in_every_door(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
     counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
@@ -608,46 +481,22 @@ def test_frames_of_objects_and_nullable_numbers_are_read_as_numbers(y_true, y_sc
 # Columns of ids
 
 
-ID_COLUMNS = {"numbers": np.arange(900, 900 + N_ROWS), "text": np.array([f"x{i}" for i in range(N_ROWS)])}
-
-
-def grades_up_to(rng, largest, shape):
-    """Grades, and whole scores that are often the same."""
-    grades = rng.integers(0, largest + 1, shape)
-    is_same = rng.random(shape) < 0.7
-    return grades, np.where(is_same, grades, rng.integers(0, largest + 1, shape))
-
-
 def test_lists_of_zeros_and_ones_may_be_columns_or_ids(y_true, y_score):
     hot = pd.Series(y_true.tolist())
-    with pytest.raises(AmbiguousError, match="are of 0 and 1, and equally long: a matrix, or ids of labels"):
-        xmceval.score(hot, y_score, metrics="P", k=1)
-    assert xmceval.score(np.array(hot.tolist()), y_score, metrics="P", k=1)["P@1"]
-
-
-# Ids or scores
-
-
-IDS = {
-    "array": np.asarray,
-    "floats": lambda ids: ids.astype(np.float32),
-    "lists": np.ndarray.tolist,
-    "frame": pd.DataFrame,
-    "tensor": lambda ids: pytest.importorskip("torch").tensor(ids),
-    "npy": lambda ids: np.save("i.npy", ids) or "i.npy",
-}
+    refused("are of 0 and 1, and equally long: a matrix, or ids of labels", hot, y_score, error=AmbiguousError)
+    assert p_at_1(np.array(hot.tolist()), y_score)
 
 
 # Doubts depend on the numbers
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SCORED)
 def test_low_scores_that_are_the_best_are_doubted_in_every_form(rng, form):
     y_true = (rng.random((300, 50)) < 0.06).astype(int)
     distances = -(rng.random(y_true.shape) + 0.5 * y_true)
-    doubts = xmceval.score(y_true, FORMS[form](distances), metrics="P", k=5, n_labels=50).doubts
+    doubts = xmceval.score(y_true, form_of(form, distances), metrics="P", k=5, n_labels=50).doubts
     assert any("with the lowest score of each row as the best: are low scores the best?" in doubt for doubt in doubts)
-    assert not xmceval.score(y_true, FORMS[form](-distances), metrics="P", k=5, n_labels=50).doubts
+    assert not xmceval.score(y_true, form_of(form, -distances), metrics="P", k=5, n_labels=50).doubts
 
 
 def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score):
@@ -706,20 +555,17 @@ ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]
 INDICATORS = np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 1, 1]])
 
 
-def unzipped(rows):
-    return tuple([[cell[i] for cell in row] for row in rows] for i in (0, 1))
-
-
 @pytest.mark.parametrize(
     ("read", "y_score"),
     {
         "tuples": (2 / 3, ROWS),
         "lists of lists, as JSON has them": (2 / 3, [list(map(list, row)) for row in ROWS]),
         "two rows": (1 / 2, ROWS[:2]),
-        "two rows of lists": (1 / 2, unzipped(ROWS[:2])),
-        "two rows of tuples": (1 / 2, tuple([tuple(row) for row in part] for part in unzipped(ROWS[:2]))),
+        "two rows of lists": (1 / 2, unzip(ROWS[:2])),
+        "two rows of tuples": (1 / 2, tuple([tuple(row) for row in part] for part in unzip(ROWS[:2]))),
         "two rows of whole scores": (1 / 2, ([(2, 4), (3, 1)], [(9, 5), (8, 7)])),
         "labels of numpy": (2 / 3, [[(np.int64(label), np.float32(score)) for label, score in row] for row in ROWS]),
+        "two lists of arrays": (2 / 3, tuple([np.array(row) for row in part] for part in unzip(ROWS))),
         "an empty row": (1 / 3, [ROWS[0], [], []]),
         "dicts of whole scores": (1 / 3, [{2: 3, 4: 1}, {}, {}]),
         "padding": (2 / 3, ([[2, -1], [3], [4]], [[0.1, 0.0], [0.8], [0.1]])),
@@ -732,43 +578,3 @@ def test_labels_with_scores_in_lists_are_read_as_other_libraries_return_them(rea
     evaluator = xmceval.Evaluator(**options)
     evaluator.update(INDICATORS[:n_rows], y_score)
     assert evaluator.result()["P@1"] == pytest.approx(read)
-
-
-@pytest.mark.parametrize(
-    ("y_score", "problem", "mended"),
-    {
-        "a pair as a list": (
-            [[[2, 4, 0], [3, 1], [4]], [[0.9, 0.5, 0.2], [0.8, 0.7], [0.6]]],
-            r"rows of different lengths .*lists of \(label, score\)",
-            lambda value: [list(zip(*row, strict=True)) for row in zip(*value, strict=True)],
-        ),
-        "arrays": (
-            [np.array(row) for row in ROWS],
-            r"for arrays of label and score, pass \(\[row\[:, 0\].astype\(int\) for row in y_score\], \[row\[:, 1\] ",
-            lambda value: ([row[:, 0].astype(int) for row in value], [row[:, 1] for row in value]),
-        ),
-        "an array": (
-            np.array(ROWS),
-            r"shape \(3, 2, 2\) \(hint: .* pass \(y_score\[..., 0\].astype\(int\), y_score\[..., 1\]\)\)",
-            lambda value: (value[..., 0].astype(int), value[..., 1]),
-        ),
-        "names": (
-            ([["__label__2", "__label__4"]] * 3, [[0.9, 0.5]] * 3),
-            r"y_score\[0\]: expected numbers, got text, as names of labels are \(hint: .*\{row: \{name: value\}\}",
-            None,
-        ),
-        "too few scores": (
-            ([[2, 4], [3, 1], [4]], [[0.9, 0.5], [0.8], [0.6]]),
-            r"y_score\[0\]\[1\] has 2 labels, but y_score\[1\]\[1\] has 1 score; expected a score for each label",
-            None,
-        ),
-        "fractions": (([[1.5], [1, 2], [2]], [[0.9], [0.5, 0.3], [0.2]]), "is read as ids of labels, but some", None),
-    }.values(),
-)
-def test_labels_with_scores_in_other_forms_are_refused_with_the_lines_that_change_them(y_score, problem, mended):
-    options = {"metrics": "P", "k": 1}
-    with pytest.raises(DataError, match=problem) as error:
-        xmceval.score(INDICATORS, y_score, **options)
-    assert "inhomogeneous" not in str(error.value)
-    if mended is not None:
-        assert xmceval.score(INDICATORS, mended(y_score), **options)["P@1"] == pytest.approx(2 / 3)

@@ -120,16 +120,6 @@ def test_long_lines_and_many_comments_are_told_apart_at_once(text, kind):
     assert time.process_time() - began < 20
 
 
-def test_xml_of_mulan_is_no_web_page():
-    write(
-        "t.xml", '<?xml version="1.0"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n<label name="a"></label>'
-    )
-    with pytest.raises(
-        DataError, match=r"t.xml: is XML with names of labels, .*the rows are in the ARFF file next to it"
-    ):
-        xmceval.score("t.xml", write("p.txt", "0\n"))
-
-
 @pytest.mark.parametrize(
     ("text", "hints"),
     {

@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from support.asked import p_at_1
 from support.files import rows_in, write
 from support.pieces import read_in_pieces
 
@@ -270,7 +271,7 @@ def write_rows(path, ids, rows, key="uid"):
 @pytest.mark.parametrize("as_id", [str, int, "r{}".format])
 def test_ids_of_lines_are_refused_in_another_order(as_id, is_sharded):
     def score(y_true, y_score):
-        return xmceval.score(y_true, y_score, metrics="P", k=1, n_labels=5)["P@1"]
+        return p_at_1(y_true, y_score, n_labels=5)
 
     n = 12
     truth, scores = (

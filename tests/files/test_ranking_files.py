@@ -1,9 +1,8 @@
 """TREC files: their lines in every form that real tools write, joined by query and document; grades before features."""
 # ruff: noqa: E501 - a case is one line
 
-import re
-
 import pytest
+from support.asked import p_at_1, refused
 from support.files import QRELS, RUN, write
 
 import xmceval
@@ -95,68 +94,11 @@ def test_queries_that_a_run_lacks_have_no_prediction_and_are_reported():
     assert report in result.warnings
 
 
-@pytest.mark.parametrize(
-    ("message", "qrels", "run"),
-    [
-        (r"^r:2: expected 'query Q0 document rank score tag', found 'q2 Q0 d3'$", QRELS, "\n".join(["q2 Q0 d9 1 5 me", "q2 Q0 d3", "q1 Q0 d1 1 3 me"])),
-        (r"^r:2: expected 'query Q0 document rank score tag', found 11 columns: 'q2 Q0 d3 2 4 me.q1 Q0 d1 1 3 me'$", QRELS, RUN.replace("me\nq1 Q0 d1", "me.q1 Q0 d1", 1)),
-        (r"^r:1: expected 'query Q0 document rank score tag', found 9 columns: 'q2 Q0 d9 1 5.5 my own run 7'$", QRELS, RUN.replace("me", "my own run 7")),
-        (r"^r:3: expected 'query Q0 document rank score tag', found 7 columns: ", QRELS, RUN.replace("3 me", "3 me #1", 1)),
-        (r"^q:2: expected 'query 0 document grade', found 5 columns: 'q1 0 d1 0 0'$", QRELS.replace("d1 0", "d1 0 0"), RUN),
-        (r"^q:2: expected 'query-id corpus-id score', found 4 columns: ", ALL_QRELS["BEIR"].replace("d2\t1", "d2\t1\t1"), RUN),
-        (r"^q:2: expected a number as the grade of 'query 0 document grade', found 'x'$", QRELS.replace("d1 0", "d1 x"), RUN),
-        (r"^r:2: expected 'query Q0 document rank score tag', found 'q2 Q0 d3 2 4'$", QRELS, RUN.replace(" 4 me", " 4")),
-        (r"^r:1: expected a number as the score of 'query Q0 document rank score tag', found 'x'$", QRELS, RUN.replace("5.5", "x")),
-        (r"^r:1: the score is NaN", QRELS, RUN.replace("5.5", "nan")),
-        (r"^r:1: expected a number as the score of .* found '55%'; percent signs are not read", QRELS, RUN.replace("5.5", "55%")),
-        (r"^q:3: expected 'query-id corpus-id score', found 'q1\\td1'$", ALL_QRELS["BEIR"].replace("d1\t0", "d1"), RUN),
-    ],
-)  # fmt: skip
-def test_a_wrong_line_is_reported_with_its_place(message, qrels, run):
-    with pytest.raises(xmceval.DataError, match=message):
-        score(qrels, run)
-
-
-def test_swapped_files_are_refused():
-    with pytest.raises(xmceval.DataError, match=r"^r: looks like TREC qrels, which hold truth; expected predictions"):
-        score(run=ALL_QRELS["iterations"])
-    with pytest.raises(xmceval.DataError, match=r"^q: is a TREC run, which holds predictions"):
-        score(RUN)
-
-
 def test_ranked_labels_with_a_popular_second_one_are_no_qrels():
     assert xmceval.score(write("t", "2 9\n5:1\n5:1\n"), write("p", "5 0 3 8\n" * 2), k=1, metrics=["P"])["P@1"] == 1
 
 
-def test_inputs_by_label_are_refused_beside_documents_that_have_no_label_of_their_own():
-    with pytest.raises(xmceval.DataError, match=r"^q: the document 'd2' is no label id, .* \(hint: pass labels="):
-        score(metrics=["PSP"], train=write("x", "0:1\n" * 4))
-
-
 # LETOR.
-GRADED = {
-    "SVMlight": ("+1 1:0.5 7:0.1\n-1 2:0.2\n\n+1 7:0.9\n", 1),
-    "SVMlight of fractions": ("# made by me\n1 1:0.5\n\n0.5 2:0.2\n", 2),
-    "LETOR": ("2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n", 1),
-    "LETOR between tabs": ("\n2\tqid:1\t1:0.5\n0\tqid:1\t1:0.1\n", 2),
-}
-
-
-@pytest.mark.parametrize("form", GRADED)
-@pytest.mark.parametrize("is_truth", [True, False])
-def test_grades_before_features_are_refused(form, is_truth):
-    text, line = GRADED[form]
-    other, graded = write("t", "3 5\n0:1\n1:1\n2:1\n"), write("x", text)
-    with pytest.raises(xmceval.DataError) as caught:
-        xmceval.score(*((graded, other) if is_truth else (other, graded)), k=1, metrics="P")
-    found = text.splitlines()[line - 1].strip()
-    assert str(caught.value) == (
-        f"x:{line}: expected labels, found a grade before features, as in SVMlight and LETOR files: {found!r} (hint: "
-        "see the recipe for LETOR and SVMlight files, with qid: or sizes of queries, in the guide recipes.md; labels "
-        "before features need a first line 'points features labels')"
-    )
-
-
 # The labels of lines before their features, and whether the lines may have grades.
 ONE_LABEL = {
     "grades": ([0, 2, 0, 1, 4] * 4, True),
@@ -186,13 +128,6 @@ def test_one_small_number_before_features_is_doubted_to_be_a_grade(run, labels, 
     assert xmceval.score(write("t", f"{len(labels)} 4 6\n{lines}"), scores, **options).doubts == ()
 
 
-@pytest.mark.parametrize("name", ["rank.test.query", "rank.test.group"])
-def test_sizes_of_queries_are_no_lists_of_labels(name):
-    for pair in ((write(name, "3\n2\n"), write("p", "1\n0\n")), (write("p", "1\n0\n"), name)):
-        with pytest.raises(xmceval.DataError, match=f"^{re.escape(name)}: has the sizes of queries, as LightGBM"):
-            xmceval.score(*pair, k=1, metrics="P")
-
-
 LABELED = {
     "a header": ("3 4 5\n1 0:0.5 3:0.1\n0 0:0.2\n4 1:0.9\n", 3),
     "a header in a comment": ("# 3 4 5\n1 0:0.5 3:0.1\n0 0:0.2\n4 1:0.9\n", 3),
@@ -205,7 +140,7 @@ LABELED = {
 @pytest.mark.parametrize("form", LABELED)
 def test_labels_before_features_are_read(form):
     text, n_hits = LABELED[form]
-    assert xmceval.score(write("x", text), write("p", "1\n0\n4\n"), k=1, metrics="P")["P@1"] == n_hits / 3
+    assert p_at_1(write("x", text), write("p", "1\n0\n4\n")) == n_hits / 3
 
 
 HINT = r"; a document has one {} \(hint: pass duplicates='max' to count its largest value\)$"
@@ -229,26 +164,10 @@ def test_a_document_that_is_judged_twice_is_a_duplicate_whatever_its_grades(form
         score(beir)
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([line.split() for line in qrels.splitlines()], columns=["qid", "0", "docno", "label"])
-    with pytest.raises(xmceval.DataError, match=r"^y_true: entry 1: " + message.format("y_true: entry 0")):
-        xmceval.score(frame.astype({"label": int}), {"q": {"a": 1.0}}, metrics="P")
+    refused(
+        r"^y_true: entry 1: " + message.format("y_true: entry 0"),
+        frame.astype({"label": int}),
+        {"q": {"a": 1.0}},
+        metrics="P",
+    )
     assert score(qrels, "q Q0 a 1 1 me\n", metrics="P", k=1, duplicates="max")["P@1"] == (form != "no grade")
-
-
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        (RUN.replace("d9", "d3"), r"r:2: document 'd3' appears twice for query 'q2' \(first in r:1\)"),
-        (f"# me\n\n{RUN}q3 Q0 d1 1 1 me\n\nq1 Q0 d1 1 1 me\n", r"r:9: document 'd1' .* \(first in r:5\)"),
-        ("query_id,doc_id,score\n\nq1,d2,1\nq2,d2,1\nq1,d2,2\n", r"r:5: document 'd2' .* 'q1' \(first in r:3\)"),
-    ],
-)
-def test_a_document_twice_in_a_run_is_named_with_both_lines(run, message):
-    with pytest.raises(xmceval.DataError, match=f"^{message}{HINT.format('score')}"):
-        score(run=run)
-
-
-def test_a_fraction_is_no_grade_in_a_file_or_a_dict():
-    with pytest.raises(xmceval.DataError, match=r"^q:2: the truth value of document 'd2' is 0\.5, a fraction"):
-        score("q1 0 d1 1.0\nq1 0 d2 0.5\n")
-    with pytest.raises(xmceval.DataError, match=r"^y_true: query 'q': the truth value of document 'b' is 0\.5, a frac"):
-        xmceval.score({"q": {"a": 1, "b": 0.5}}, {"q": {"a": 1.0}}, metrics="P")

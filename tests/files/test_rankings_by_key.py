@@ -1,15 +1,14 @@
 """Rankings and qrels whose keys and fields name queries and documents: every nesting has the values of TREC text."""
 
 import json
-import re
 from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.asked import p_at_1
 
 import xmceval
-from xmceval import DataError
 
 QRELS = {"q1": {"d1": 2, "d3": 1}, "q2": {"d2": 1}, "q3": {"d9": 1, "d1": 3}}
 RUN = {"q1": {"d3": 0.9, "d2": 0.8, "d1": 0.1}, "q2": {"d2": 0.4, "d1": 0.3}, "q3": {"d4": 3.0, "d1": 2.0}}
@@ -136,112 +135,24 @@ def test_lists_of_documents_are_relevant_ones_as_sets_are():
     assert dict(found) == dict(xmceval.score({"q1": {"d1", "d3"}, "q2": {"d2"}}, RUN, metrics="P", k=1))
 
 
-REFUSED = {
-    "a table by column": (
-        {"row": [0, 1], "label": [2, 3]},
-        r"has the columns row, label; .* pass pandas\.DataFrame\(y_",
-    ),
-    "scores by column": (
-        {"docno": {"0": "a"}, "score": {"0": 1}},
-        r"has the columns docno, score; .* pandas\.DataFrame",
-    ),
-    "a set": (
-        {"q1": {"d1", "d2"}},
-        r"query 'q1': is a set, and a ranking has an order \(hint: pass a list, the best f",
-    ),
-    "twice": ({"q1": ["d1", "d1"]}, r"query 'q1': document 'd1' appears twice; expected it once"),
-    "no number": ({"q1": [["d1", "x"]]}, r"query 'q1', document 'd1': the score is not a number but str"),
-    "no scores": ({"q1": [{"doc_id": "d1"}]}, r"query 'q1': has records of doc_id; expected a document and a score"),
-    "no score": ([{"query_id": "q1", "doc_id": "d1"}], r"y_score\[0\]: has no score \(hint: name it score\)"),
-    "a document of two records": (
-        [ScoredDoc("q1", "d1", 1.0), ScoredDoc("q1", "d1", 2.0)],
-        r"y_score\[1\]: query 'q1' has document 'd1' twice; expected it once",
-    ),
-    "a field that is missing": (
-        [{"query_id": "q1", "doc_id": "d1", "score": 1.0}, {"query_id": "q1", "doc_id": "d2"}],
-        r"y_score\[1\]: lacks 'score', which the first record has",
-    ),
-    "a field that the first record lacks": (
-        [{"query_id": "q1", "docs": ["d1"]}, {"query_id": "q2", "docs": ["d1", "d2"], "scores": [1.0, 2.0]}],
-        r"y_score\[1\]: has 'scores', which the first record lacks",
-    ),
-    "a document that is no name": (
-        [{"query_id": "q1", "doc_id": {"name": "d1"}, "score": 1.0}],
-        r"y_score\[0\]: expected names of a query and of documents, found \{'query_id': 'q1', 'doc_id': \{",
-    ),
-    "a query that is no name": (
-        [{"query_id": "q1", "doc_id": "d1", "score": 1.0}, {"query_id": ["q2"], "doc_id": "d1", "score": 1.0}],
-        r"y_score\[1\]: expected names of a query and of documents, found \{'query_id': \['q2'\]",
-    ),
-    "a document of a list that is no name": (
-        {"q1": [{"doc_id": ["d1"], "score": 1.0}]},
-        r"query 'q1': expected the name of a document, found \['d1'\]",
-    ),
-    "a query twice": (
-        2 * [{"query_id": "q1", "docs": ["d1"]}],
-        r"y_score\[1\]: the query 'q1' appears twice",
-    ),
-    "lists of two lengths": (
-        [{"query_id": "q1", "docs": ["d1", "d2"], "scores": [1.0]}],
-        r"y_score\[0\]: expected lists of equal length in 'docs' and 'scores'",
-    ),
-}
-
-
 def test_a_record_may_hold_arrays_as_those_of_data_frames_do():
     rows = [{"query_id": "q1", "docs": np.array(["d1", "d2"]), "scores": np.array([1.0, 2.0])}]
     expected = xmceval.score(QRELS, {"q1": {"d1": 1.0, "d2": 2.0}}, metrics="P", k=1)
     assert dict(xmceval.score(QRELS, rows, metrics="P", k=1)) == dict(expected)
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_other_nestings_are_refused_with_their_place(case):
-    y_score, message = REFUSED[case]
-    with pytest.raises(DataError, match=message):
-        xmceval.score(QRELS, y_score, metrics="P", k=1)
-
-
-@pytest.mark.parametrize("case", [case for case in REFUSED if isinstance(REFUSED[case][0], list)])
-def test_lines_of_json_are_refused_as_records_are(case):
-    rows, message = REFUSED[case]
-    rows = [row if isinstance(row, dict) else row._asdict() for row in rows]
-    place = re.compile(r"y_score\\\[(\d)\\\]")
-    expected = place.sub(lambda found: f"p.json:{int(found[1]) + 1}", message).replace("y_score", "p.json")
-    with pytest.raises(DataError, match=expected):
-        xmceval.score(QRELS, lines("p.json", rows), metrics="P", k=1)
-
-
-def test_json_of_other_nestings_has_the_hint_how_to_write_it():
-    write("p.json", json.dumps({"q1": {"d1": {"score": 0.9, "rank": 1}}}))
-    with pytest.raises(
-        DataError, match=r"score is not a number but dict \(hint: pass \{query: \{document: score\}\}; sc"
-    ):
-        xmceval.score(QRELS, "p.json", metrics="P", k=1)
-    lines("p.json", [{"query_id": "q1", "passages": ["d1"]}])
-    with pytest.raises(DataError, match=r"or JSON lines of query_id, doc_id and score\)"):
-        xmceval.score(QRELS, "p.json", metrics="P", k=1)
-
-
 def test_numbers_are_names_in_json():
     truth = {"1": {"7": 1}, "2": {"8": 1}}
     numbered = [{"query_id": 1, "doc_id": 7, "score": 0.5}, {"query_id": 2, "doc_id": 8, "score": 0.5}]
     for form in (numbered, [{"query_id": 1, "docs": [7, 9]}, {"query_id": 2, "docs": [8]}]):
-        assert xmceval.score(truth, lines("p.json", form), metrics="P", k=1)["P@1"] == 1.0
+        assert p_at_1(truth, lines("p.json", form)) == 1.0
     for row in ([7, 9], [[7, 0.5], [9, 0.25]], [{"doc_id": 7, "score": 1}]):
-        assert xmceval.score(truth, write("p.json", json.dumps({"1": row, "2": [8]})), metrics="P", k=1)["P@1"] == 1.0
-    with pytest.raises(DataError, match=r"p\.json: query '1': document '7' appears twice"):
-        xmceval.score(truth, write("p.json", json.dumps({"1": [7, "7"]})), metrics="P", k=1)
-
-
-def test_a_table_by_column_is_refused_in_json_too():
-    write("p.json", json.dumps({"query_id": {"0": "q1"}, "doc_id": {"0": "d1"}, "score": {"0": 1.0}}))
-    with pytest.raises(DataError, match=r"p\.json: has the columns query_id, doc_id, score; expected queries as keys"):
-        xmceval.score(QRELS, "p.json", metrics="P", k=1)
+        assert p_at_1(truth, write("p.json", json.dumps({"1": row, "2": [8]}))) == 1.0
 
 
 def test_an_object_of_lists_with_known_names_is_a_line_of_json():
     write("t.json", '{"target_ind": [1, 2]}\n')
-    assert xmceval.score("t.json", [[2, 1]], metrics="P", k=1)["P@1"] == 1.0
+    assert p_at_1("t.json", [[2, 1]]) == 1.0
 
 
 def test_keys_that_may_be_columns_are_doubted():

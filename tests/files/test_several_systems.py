@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from support.asked import p_at_1
 from support.files import write
 
 import xmceval
@@ -60,7 +61,7 @@ def test_a_run_of_two_tags_is_split_by_them(ending):
     assert refusal("qrels", f"all.run{ending}") == "write a file for each of the tags, which end the lines"
     for name, value in VALUES.items():
         of_tag = [line for line in RUN.splitlines() if line.endswith(f" {name}")]
-        assert xmceval.score("qrels", write("part", "\n".join(of_tag) + "\n"), metrics="P", k=1)["P@1"] == value
+        assert p_at_1("qrels", write("part", "\n".join(of_tag) + "\n")) == value
 
 
 def test_a_document_twice_under_one_tag_is_a_duplicate():

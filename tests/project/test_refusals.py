@@ -7,6 +7,7 @@ After a line was added, XMCEVAL_APPROVE=1 writes its error below it.
 
 import json
 import shlex
+from concurrent.futures import Executor
 from math import inf, nan
 from pathlib import Path
 
@@ -27,12 +28,24 @@ systems = {"a": np.eye(6), "b": np.eye(6)[::-1]}
 truth, scores = np.eye(20, 9), np.eye(20, 9)
 qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d1": 1}}
 run_of_two = {"q2": {"d1": 0.5, "d9": 0.25}, "q1": {"d2": 0.75, "d1": 0.5}}
+colours = ["red", "blue", "green", "teal"]
 by_row = "row,system,weight,P@1\n"  # the head of values of rows
 META = {"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [False]}
 
 
 def frame(columns, *rows):
     return pd.DataFrame(rows, columns=columns.split())
+
+
+def named(matrix, columns="abc", index="xyz"):
+    return pd.DataFrame(matrix, list(index), list(columns))
+
+
+def lines(*rows):
+    return write("p.json", "".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+words = frame("labels", (["red", "blue"],), (["green"],), (["teal"],))
 
 
 def saved(text):

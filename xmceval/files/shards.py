@@ -97,16 +97,16 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
     if not isinstance(value, (str, Path)):
         return value
     path = to_path(value)
-    text = str(path)
     if is_present(path):
         return _find_tables(path) or path
+    text = str(value)  # of a list, the address has two slashes, and a path as it is shown has one
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
-    if not glob.has_magic(text):
+    if not glob.has_magic(str(path)):
         return path
     parts = _match(path)
     if not parts:
-        raise DataError(f"{text}: no file matches this pattern")
+        raise DataError(f"{path}: no file matches this pattern")
     return Shards(parts, name_of(path), is_listed=False)
 
 

@@ -92,6 +92,15 @@ def test_duplicates_are_counted_over_all_batches():
     assert expected == list(pickle.loads(pickle.dumps(other)).result().warnings)
 
 
+def test_duplicates_in_the_shards_of_a_batch_are_counted():
+    twice = sp.csr_matrix((np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
+    evaluator = xmceval.Evaluator(metrics="P", k=1, duplicates="max")
+    for matrix in (twice, [twice, twice]):
+        evaluator.update(matrix, matrix)
+    for name in ("y_true", "y_score"):
+        assert any(line.startswith(f"{name}: dropped 6 duplicate entries") for line in evaluator.result().warnings)
+
+
 def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
     case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
     options = {"metrics": "precision_score,recall_score", "threshold": 0.7}

@@ -118,7 +118,7 @@ def test_rows_that_are_held_are_read_again_and_freed_and_no_others(monkeypatch):
     for name, content in (("held in memory.txt", "a\nb\n"), ("t-1.txt", "a\n"), ("t-2.txt", "b\n")):
         write(name, content)
     assert score("t-*.txt", [np.array([[0.9, 0.1]])] * 2, labels="held in memory.txt")["P@1"] == 0.5
-    assert [reopen.args[0] for _, reopen in opened] == ["a.npz"]
+    assert [reopen.args[0] for _, reopen in opened] == [Path("a.npz")]
 
 
 def test_weights_and_filters_count_rows_over_all_shards():

@@ -110,8 +110,12 @@ def open_scores(value: Any, truth: Opened, options: Options, known: KnownLabels)
     parts = list[Opened]()
     for number, part in enumerate(in_turn(value.name, value.parts)):
         partner = partners[number]
-        n_rows = partner.source.n_rows if is_paired else None
-        opened = _open_scored_part(part, f"y_score[{number}]", partner, options, known, n_rows, is_shard=True)
+        n_rows = None
+        of_part = known
+        if is_paired:
+            n_rows = partner.source.n_rows
+            of_part = replace(known, moved=partner.reordered)
+        opened = _open_scored_part(part, f"y_score[{number}]", partner, options, of_part, n_rows, is_shard=True)
         known = known.named_by(opened.labels)
         parts.append(opened)
     whole = _join_shards(value, parts, are_scores=True)

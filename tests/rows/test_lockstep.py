@@ -54,6 +54,7 @@ def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, thr
 
 def test_the_truth_is_read_once(systems, monkeypatch):
     truth, scores = systems
+    read_in_pieces(monkeypatch, block=100)  # a single block is not read as a stream
     reads = watch(monkeypatch, "read")
     score(truth, scores, metrics="P")
     assert [source.name for _, source in reads].count("y_true") == 1

@@ -117,6 +117,14 @@ def test_whole_numbers_in_both_inputs_beside_names_that_are_not_other_numbers_co
         assert p_at_1(y_true, best, labels=names) == 1.0
 
 
+def test_whole_numbers_in_training_rows_beside_names_that_are_other_numbers_are_refused():
+    truth = pd.DataFrame({"labels": [["1"], ["2"], ["3"]]})
+    options = {"metrics": "PSP", "k": 1, "labels": list("12345"), "train": [[1], [2], [1, 3]]}
+    with pytest.raises(xmceval.DataError, match="train: has numbers, and the names in labels are other numbers"):
+        xmceval.score(truth, truth, **options)
+    assert xmceval.score(truth, truth, **{**options, "train": truth})["PSP@1"] == 1.0
+
+
 def test_columns_that_are_numbers_beside_names_that_do_not_permute_them_are_read(rng):
     truth, scores = (rng.random((6, 5)) < 0.4).astype(int), rng.random((6, 5))
     frame = pd.DataFrame(scores, columns=list("01234"))

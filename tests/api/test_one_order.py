@@ -162,6 +162,15 @@ def run_loop(batches, **options):
     return found[0]
 
 
+def test_a_saved_score_remembers_that_its_truth_named_no_labels(tmp_path):
+    """So that further rows in another order are refused, as they are after batches."""
+    xmceval.score(Y, frame(S, SAME), metrics="P@1,macroF1@2", save_state=tmp_path / "a.state")
+    evaluator = xmceval.Evaluator.load(tmp_path / "a.state")
+    with pytest.raises(DataError, match="another order, and an earlier batch has none"):
+        evaluator.update(frame(Y, OTHER), frame(S, OTHER))
+    evaluator.update(frame(Y, SAME), frame(S, SAME))
+
+
 @pytest.mark.parametrize("labels", [None, NAMES], ids=["", "labels"])
 @pytest.mark.parametrize("source", ["counts", "counts by name"])
 def test_batches_in_any_order_have_the_values_of_the_whole_or_are_refused(source, labels, right, tmp_path, monkeypatch):

@@ -31,6 +31,9 @@ def test_a_threshold_without_a_metric_of_decisions_is_doubted():
     [line] = (each for each in result.doubts if each.startswith("the threshold has no effect"))
     assert "f1_score(average=macro)" in line
     assert not xmceval.score(sparse.eye(2), sparse.eye(2), metrics="f1_score(average=macro)", threshold=0.5).doubts
+    with pytest.warns(xmceval.XmcevalWarning):
+        result = xmceval.score(sparse.eye(4), sparse.eye(4), k=1, metrics="PSP", threshold=0.5)
+    assert [line.split()[:2] for line in result.doubts] == [["the", "threshold"], ["propensities", "are"]]
 
 
 def test_scores_that_float64_would_round_are_not_compared_across_rows(tmp_path):

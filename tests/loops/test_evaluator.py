@@ -94,6 +94,16 @@ def test_duplicates_are_counted_over_all_batches():
     assert expected == list(copied(other).result().warnings)
 
 
+def test_duplicates_in_the_shards_of_a_batch_are_counted():
+    twice = sp.csr_matrix((np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
+    for labels in (None, list("abc")):
+        evaluator = xmceval.Evaluator(metrics="P", k=1, duplicates="max", labels=labels)
+        for matrix in (twice, [twice, twice], twice):
+            evaluator.update(matrix, matrix)
+        for name in ("y_true", "y_score"):
+            assert any(line.startswith(f"{name}: dropped 8 duplicate entries") for line in evaluator.result().warnings)
+
+
 def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
     case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
     options = {"metrics": "precision_score,recall_score", "threshold": 0.7}
@@ -131,6 +141,17 @@ def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_en
     with pytest.raises(DataError, match=message):
         evaluator.update(y_true, y_score)
     assert pickle.dumps(evaluator) == before
+
+
+def test_a_batch_of_too_much_weight_is_refused_and_others_may_follow():
+    ones, largest = np.ones((1, 1)), 2.0**12 - 1
+    evaluator = xmceval.Evaluator(metrics="macroP", k=1, max_weight=largest)
+    evaluator.update(ones, ones, sample_weight=[1.0])
+    many = np.broadcast_to(ones, (2_100_000, 1))
+    with pytest.raises(DataError, match="the sample weights sum to more than"):
+        evaluator.update(many, many, sample_weight=np.full(len(many), largest))
+    evaluator.update(ones, ones, sample_weight=[1.0])
+    assert evaluator.result().counts.n_instances == 2
 
 
 def test_a_wrong_first_batch_decides_nothing():

@@ -97,9 +97,9 @@ def find_shards(value: Any, *, are_scores: bool = False) -> Any:
     if not isinstance(value, (str, Path)):
         return value
     path = to_path(value)
-    text = str(value)  # of a list it may be an address, which no path keeps
     if is_present(path):
         return _find_tables(path) or path
+    text = str(value)  # of a list, the address has two slashes, and a path as it is shown has one
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
     if not glob.has_magic(str(path)):

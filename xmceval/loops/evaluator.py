@@ -352,7 +352,8 @@ class Evaluator:
         except Fault as fault:
             self._is_torn = False
             raise as_error([fault]) from None
-        if self._is_first or setup is not self._base.setup or weights is not None or truth.repairs:
+        changes_nothing = setup is self._base.setup and weights is None and setup.options.duplicates == "error"
+        if self._is_first or not changes_nothing:
             self._base = self._describe(truth, scores, weights, setup)
         self._totals, self._n_rows = totals, self._n_rows + (truth.n_rows or 0)
         self._is_torn = self._is_first = False
@@ -364,8 +365,8 @@ class Evaluator:
         if weights is not None:
             used, (least, greatest) = weights[weights > 0], weight_range
             weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
-        if truth.repairs and scores.repairs:
-            removed = removed[0] + truth.repairs[-1].n_removed, removed[1] + scores.repairs[-1].n_removed
+        if setup.options.duplicates == "max":
+            removed = removed[0] + _count_removed(truth), removed[1] + _count_removed(scores)
         base = replace(base, setup=setup, weight_range=weight_range, removed=removed)
         if not self._is_first:
             return base
@@ -564,6 +565,11 @@ class Evaluator:
     def __repr__(self) -> str:
         state = self._state
         return f"<Evaluator of {', '.join(map(str, state.setup.program.measures))}: {state.n_rows:,} rows>"
+
+
+def _count_removed(source: Source) -> int:
+    """Return the number of duplicate labels that were dropped in a matrix, or in its shards."""
+    return sum(repair.n_removed for part in source.parts for repair in part.repairs)
 
 
 def _check_growing(state: State) -> None:

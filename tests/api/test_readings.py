@@ -335,7 +335,7 @@ def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, r
         evaluators[2].update(truth.rename(columns={"a": "z"}), scores)
 
 
-def test_states_carry_the_names_of_their_columns(y_true, y_score, tmp_path):
+def test_states_carry_the_names_of_their_columns(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
     expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
     other = LETTERS[::-1]
@@ -380,33 +380,10 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
             xmceval.score([first, second], predictions, **options)
 
 
-def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score, rng):
-    index = [f"r{i}" for i in range(N_ROWS)]
-    truth, scores = frames(y_true, y_score, LETTERS, index)
-    weights, groups = pd.Series(rng.random(N_ROWS), index), pd.Series(rng.choice(["x", "y"], N_ROWS), index)
-    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
-    options = {"metrics": ["P", "PSP"], "k": 1, "n_train": 50}
-    expected = xmceval.score(y_true, y_score, sample_weight=weights.to_numpy(), counts=counts.to_numpy(), **options)
-    by_group = xmceval.score(y_true, y_score, by_group=groups.to_numpy(), counts=counts.to_numpy(), **options).slices
-    shuffled = rng.permutation(N_ROWS)
-    counts = counts.sort_values(ascending=False)
-    for each in (weights.iloc[shuffled], dict(zip(index, weights, strict=True))):
-        assert dict(xmceval.score(truth, scores, sample_weight=each, counts=counts, **options)) == dict(expected)
-    for each in (groups.iloc[shuffled], dict(zip(index, groups, strict=True))):
-        found = xmceval.score(truth, scores, by_group=each, counts=counts, **options).slices
-        assert [part.estimates for part in found] == [part.estimates for part in by_group]
-    for name, values in (("sample_weight", weights), ("by_group", groups)):
-        numbered = values.reset_index(drop=True).iloc[shuffled]
-        refused(
-            f"^{name}: its index has the numbers of the rows of y_true in another",
-            y_true,
-            y_score,
-            **{name: numbered},
-            error=AmbiguousError,
-        )
-    numbered = pd.Series(np.nonzero(y_true)[1]).value_counts().sort_values(ascending=False)
-    with pytest.raises(AmbiguousError, match=r"^counts: its index has the numbers of the labels of y_true in another"):
-        xmceval.score(y_true, y_score, counts=numbered, **options)
+def test_counts_that_are_joined_by_name_are_said_to_be(y_true, y_score):
+    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)[::-1]
+    result = xmceval.score(*frames(y_true, y_score, LETTERS), counts=counts, metrics="PSP", k=1, n_train=50)
+    assert [line for line in result.inputs if line.startswith("counts")] == ["counts: 12 numbers; labels by name"]
 
 
 def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
@@ -444,20 +421,6 @@ def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
             others = scores.iloc[order]
             with pytest.raises(XmcevalError, match=r"^y_score(\[1\])?: its index has"):
                 xmceval.score(parts, [others[:half], others[half:]], **OPTIONS)
-
-
-def test_values_per_label_keep_their_names_in_every_door(y_true, y_score):
-    truth, scores = frames(y_true, y_score, LETTERS)
-    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
-    options = {"metrics": ["PSP"], "k": [1, 3], "n_train": 50}
-    expected = dict(xmceval.score(y_true, y_score, counts=counts.to_numpy(), **options))
-    evaluator = xmceval.Evaluator(counts=counts[::-1], **options)
-    for batch in (slice(0, 9), slice(9, N_ROWS)):
-        evaluator.update(truth.iloc[batch], scores.iloc[batch])
-    assert dict(evaluator.result()) == pytest.approx(expected)
-    result = xmceval.score(truth, scores, counts=counts[::-1], **options)
-    assert dict(result) == pytest.approx(expected)
-    assert [line for line in result.inputs if line.startswith("counts")] == ["counts: 12 numbers; labels by name"]
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_blank_lines_are_refused_also_beyond_the_bytes_that_the_format_is_detect
             fails_with(f"{which}: has only blank lines; expected rows of idx:value", "t.txt", "p.txt", n_labels=5)
 
 
-def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):
+def test_what_is_not_a_file_is_reported(tmp_path):
     write("t.txt", TRUTH)
     (tmp_path / "folder").mkdir()
     hint = "(hint: pass a pattern such as 'shards/*', to take its files as shards)"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.asked import p_at_1
+from support.written import to_lines, write
 
 import xmceval
 from xmceval import DataError
@@ -48,7 +49,7 @@ def test_a_sequence_of_names_is_read_like_a_file_of_them(form):
     evaluator.update(INDICATORS, pd.DataFrame(S[:, columns], columns=[NAMES[column] for column in columns]))
     assert dict(evaluator.result()) == EXPECTED
     Path("t.txt").write_text("red blue\ngreen\nteal\n\n")
-    Path("names.txt").write_text("\n".join(NAMES) + "\n")
+    write("names.txt", NAMES)
     read = xmceval.read("t.txt", kind="truth", labels=take()).toarray()
     assert read.tolist() == xmceval.read("t.txt", kind="truth", labels="names.txt").toarray().tolist()
     assert read.tolist() == INDICATORS.tolist()
@@ -62,9 +63,9 @@ def test_a_sequence_of_names_is_read_like_a_file_of_them(form):
 def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names):
     numbers = [np.flatnonzero(row).tolist() for row in INDICATORS]
     words = [[str(names[label]) for label in row] for row in numbers]
-    Path("words.txt").write_text("".join(" ".join(row) + "\n" for row in words))
+    to_lines(words, " ", "words.txt")
     ranked = np.argsort(-S, axis=1).tolist()
-    Path("ids.txt").write_text("".join(" ".join(f"{label}:1" for label in row) + "\n" for row in numbers))
+    write("ids.txt", [" ".join(f"{label}:1" for label in row) for row in numbers])
     tables = [pd.DataFrame({"labels": words}), "words.txt"]
     for truth in tables:
         if set(map(int, names)) != {0, 1, 2, 3}:  # else the columns may be meant by their numbers
@@ -100,7 +101,7 @@ def test_a_file_of_names_in_another_form_is_refused_by_its_own_name(text, found,
 
 @pytest.mark.parametrize("names", [["[1]", "[a, b]"], ["{x", "y"], ["tab\tbed", "bar"], ["0 red", "1 blue"]])
 def test_names_that_look_a_little_like_it_are_read(names):
-    Path("names").write_text("\n".join(names) + "\n")
+    write("names", names)
     truth = pd.DataFrame({"labels": [[names[1]]]})
     assert p_at_1(truth, np.array([[0.0, 1.0]]), labels="names") == 1
 

@@ -3,11 +3,10 @@
 import itertools
 import pickle
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.written import TRUE
+from support.written import TRUE, write
 
 import xmceval
 from xmceval import DataError
@@ -35,11 +34,6 @@ def frame(values, order):
 
 def series(values, order):
     return pd.Series(values[order], NAMES[order])
-
-
-def write(name, lines):
-    Path(name).write_text("".join(f"{line}\n" for line in lines))
-    return name
 
 
 def ids(values=Y):

@@ -3,7 +3,6 @@
 Names of rows and labels, their order, batches, masks and ids of rows are changed in all forms and at all doors.
 """
 
-import json
 import re
 from decimal import Decimal
 from functools import partial
@@ -14,7 +13,7 @@ import pytest
 from scipy import sparse
 from support.asked import p_at_1, refused
 from support.executors import PicklingExecutor
-from support.written import SCORED, TRUE, unzip
+from support.written import SCORED, TRUE, to_lines, unzip, write
 
 import xmceval
 from xmceval import METRICS, DataError, XmcevalError
@@ -465,7 +464,7 @@ def test_low_scores_that_are_the_best_are_doubted_in_every_form(rng, form):
 def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score):
     sets = [np.sort(np.argsort(-row)[:4]).tolist() for row in y_score]
     ranked = [np.argsort(-row)[:4].tolist() for row in y_score]
-    Path("p.txt").write_text("".join(" ".join(map(str, row)) + "\n" for row in sets))
+    to_lines(sets, " ", "p.txt")
     for scores in (sets, np.array(sets), "p.txt", pd.DataFrame({"labels": sets}), pd.Series(sets)):
         for metric in ("P@1", "nDCG@3"):
             doubts = xmceval.score(y_true, scores, metrics=metric).doubts
@@ -480,38 +479,24 @@ def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score
 # Names that are numbers, in files
 
 
-def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
-    names = [str(i) for i in sorted(range(N_LABELS), key=str)]
-    Path("names").write_text("".join(f"{name}\n" for name in names))
-    by_name = [[names[label] for label in np.flatnonzero(row)] or [names[0]] for row in y_true]
-    Path("t.txt").write_text("".join(" ".join(row) + "\n" for row in by_name))
-    best = [[names[label] for label in np.argsort(-row)[:3]] for row in y_score]
-    Path("words").write_text("".join(" ".join(row) + "\n" for row in best))
-    Path("pairs").write_text("".join(" ".join(f"{name}:{3 - j}" for j, name in enumerate(row)) + "\n" for row in best))
-    Path("fasttext").write_text(
-        "".join(" ".join(f"__label__{n} {3 - j}" for j, n in enumerate(row)) + "\n" for row in best)
-    )
+def test_names_that_are_numbers_meet_no_numbers(y_true, y_score):
+    names = sorted(map(str, range(N_LABELS)))
+    write("names", names)
+    to_lines([[names[label] for label in np.flatnonzero(row)] or [names[0]] for row in y_true], " ", "t.txt")
+    best = [[(names[label], 3 - place) for place, label in enumerate(np.argsort(-row)[:3])] for row in y_score]
+    to_lines(unzip(best)[0], " ", "words")
+    write("pairs", [" ".join(f"{name}:{score}" for name, score in row) for row in best])
+    write("fasttext", [" ".join(f"__label__{name} {score}" for name, score in row) for row in best])
     options = {"metrics": "P", "k": [1, 3], "labels": "names"}
-    assert dict(xmceval.score("t.txt", "words", **options)) == dict(xmceval.score("t.txt", "fasttext", **options))
-    long = [(row, int(name), 3 - j) for row, each in enumerate(best) for j, name in enumerate(each)]
-    table = pd.DataFrame(long, columns=["row", "label", "score"])
-    table.to_parquet("p.parquet")
-    for numbers in ("pairs", y_score, sparse.csr_array(y_score), table, "p.parquet"):
-        with pytest.raises(AmbiguousError, match=r"are these names too, or do they count the names from 0"):
-            xmceval.score("t.txt", numbers, **options)
-    with pytest.raises(AmbiguousError, match="are these names too"):
-        xmceval.score("t.txt", "words", **options, filter=np.array([[0, 1]]))
-    numbered = [[{"label": int(label), "score": 3 - j} for j, label in enumerate(row)] for row in best]
-    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in numbered))
-    with pytest.raises(AmbiguousError, match=r"are these names too.*write the labels of both as names"):
-        xmceval.score("t.txt", "p.json", **options)
-    quoted = [[{**item, "label": str(item["label"])} for item in row] for row in numbered]
-    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in quoted))
-    assert dict(xmceval.score("t.txt", "p.json", **options)) == dict(xmceval.score("t.txt", "words", **options))
-    text = table.astype({"label": str})
-    text.to_parquet("p.parquet")
-    for named in (text, "p.parquet"):
-        assert dict(xmceval.score("t.txt", named, **options)) == dict(xmceval.score("t.txt", "words", **options))
+    expected = dict(xmceval.score("t.txt", "words", **options))
+    numbers = [[(int(name), score) for name, score in row] for row in best]
+    message = "are these names too, or do they count the names from 0.*write the labels of both as names"
+    forms = [SCORED[form] for form in ("long table", "parquet", "json")]
+    for form in (lambda *_: "pairs", lambda *_: y_score, lambda *_: sparse.csr_array(y_score), *forms):
+        refused(message, "t.txt", form(numbers, N_LABELS), error=AmbiguousError, **options)
+    refused(message, "t.txt", "words", filter=np.array([[0, 1]]), error=AmbiguousError, **options)
+    for form in (lambda *_: "fasttext", *forms):
+        assert dict(xmceval.score("t.txt", form(best, N_LABELS), **options)) == expected
 
 
 ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.asked import p_at_1
+from support.written import to_lines, write
 
 import xmceval
 from xmceval import DataError
@@ -34,9 +35,7 @@ EXPECTED = dict(xmceval.score(INDICATORS, S, **OPTIONS))
 
 
 @pytest.mark.parametrize("form", SEQUENCES)
-def test_a_sequence_of_names_is_read_like_a_file_of_them(form, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
+def test_a_sequence_of_names_is_read_like_a_file_of_them(form):
     def take():
         names = SEQUENCES[form]
         return (name for name in names) if form == "generator" else names
@@ -50,7 +49,7 @@ def test_a_sequence_of_names_is_read_like_a_file_of_them(form, tmp_path, monkeyp
     evaluator.update(INDICATORS, pd.DataFrame(S[:, columns], columns=[NAMES[column] for column in columns]))
     assert dict(evaluator.result()) == EXPECTED
     Path("t.txt").write_text("red blue\ngreen\nteal\n\n")
-    Path("names.txt").write_text("\n".join(NAMES) + "\n")
+    write("names.txt", NAMES)
     read = xmceval.read("t.txt", kind="truth", labels=take()).toarray()
     assert read.tolist() == xmceval.read("t.txt", kind="truth", labels="names.txt").toarray().tolist()
     assert read.tolist() == INDICATORS.tolist()
@@ -61,13 +60,12 @@ def test_a_sequence_of_names_is_read_like_a_file_of_them(form, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("names", [["3", "0", "1", "2"], [3, 0, 1, 2], [1, 2, 3, 4], [10, 2, 5, 7]])
-def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names):
     numbers = [np.flatnonzero(row).tolist() for row in INDICATORS]
     words = [[str(names[label]) for label in row] for row in numbers]
-    Path("words.txt").write_text("".join(" ".join(row) + "\n" for row in words))
+    to_lines(words, " ", "words.txt")
     ranked = np.argsort(-S, axis=1).tolist()
-    Path("ids.txt").write_text("".join(" ".join(f"{label}:1" for label in row) + "\n" for row in numbers))
+    write("ids.txt", [" ".join(f"{label}:1" for label in row) for row in numbers])
     tables = [pd.DataFrame({"labels": words}), "words.txt"]
     for truth in tables:
         if set(map(int, names)) != {0, 1, 2, 3}:  # else the columns may be meant by their numbers
@@ -93,8 +91,7 @@ def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names,
         ("red\t0\nblue\t1\n", "looks like a table, whose lines have a tab and a number"),
     ],
 )
-def test_a_file_of_names_in_another_form_is_refused_by_its_own_name(text, found, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_file_of_names_in_another_form_is_refused_by_its_own_name(text, found, run):
     Path("names").write_text(text)
     Path("t.txt").write_text("red\n")
     Path("p.txt").write_text("red blue\n")
@@ -103,9 +100,8 @@ def test_a_file_of_names_in_another_form_is_refused_by_its_own_name(text, found,
 
 
 @pytest.mark.parametrize("names", [["[1]", "[a, b]"], ["{x", "y"], ["tab\tbed", "bar"], ["0 red", "1 blue"]])
-def test_names_that_look_a_little_like_it_are_read(names, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("names").write_text("\n".join(names) + "\n")
+def test_names_that_look_a_little_like_it_are_read(names):
+    write("names", names)
     truth = pd.DataFrame({"labels": [[names[1]]]})
     assert p_at_1(truth, np.array([[0.0, 1.0]]), labels="names") == 1
 

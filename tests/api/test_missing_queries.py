@@ -69,10 +69,10 @@ def test_queries_that_any_run_of_a_system_lacks_are_left_out():
     assert any(line.startswith("ours (1): lacks 5 of the 40 queries") for line in found.results[0].warnings)
 
 
-def test_files_are_read_as_dicts_are(tmp_path):
+def test_files_are_read_as_dicts_are():
     qrels, runs = draw()
-    truth = write_qrels(tmp_path / "q.txt", qrels)
-    paths = {name: write_run(tmp_path / f"{name}.txt", run) for name, run in runs.items()}
+    truth = write_qrels("q.txt", qrels)
+    paths = {name: write_run(f"{name}.txt", run) for name, run in runs.items()}
     options = {"metrics": "P,nDCG", "k": [1, 5], "missing": "drop"}
     assert outcome(truth, paths, **options) == outcome(qrels, runs, **options)
 

@@ -56,8 +56,7 @@ ONES = (TRUTH, [[1] * len(row) for row in TRUTH])
 
 @pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 @pytest.mark.parametrize("form", FORMS)
-def test_no_value_depends_on_the_other_systems(form, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_no_value_depends_on_the_other_systems(form):
     truth = TRUTH if form == "lists" else FORMS[form](ONES, "t.txt")
     a, b = FORMS[form](A, "a.txt"), FORMS[form](B, "b.txt")
     names = [name for name in NAMES if name not in NEEDING]
@@ -73,8 +72,7 @@ def test_no_value_depends_on_the_other_systems(form, tmp_path, monkeypatch):
         refused(r"declares the number of \w+, which is needed \(hint: pass n_labels", truth, a, metrics=name)
 
 
-def test_the_hint_names_the_option_and_the_other_mean(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_hint_names_the_option_and_the_other_mean(run):
     as_text(ONES, "t.txt")
     as_text(A, "a.txt")
     why = "no input declares the number of labels, which is needed (hint: pass --n-labels"
@@ -87,8 +85,7 @@ def test_the_hint_names_the_option_and_the_other_mean(run, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("n_labels", [5, 8, 200])
-def test_what_declares_the_number_of_labels_is_the_divisor(n_labels, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_declares_the_number_of_labels_is_the_divisor(n_labels):
     a = A if n_labels > 5 else ([[0, 1], *A[0][2:3] * 4], [[0.9, 0.2], *A[1][2:3] * 4])
     rows = np.repeat(np.arange(5), [len(row) for row in TRUTH])
     cells = rows, np.concatenate(TRUTH)

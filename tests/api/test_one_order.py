@@ -3,11 +3,10 @@
 import itertools
 import pickle
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.written import TRUE
+from support.written import TRUE, write
 
 import xmceval
 from xmceval import DataError
@@ -35,11 +34,6 @@ def frame(values, order):
 
 def series(values, order):
     return pd.Series(values[order], NAMES[order])
-
-
-def write(name, lines):
-    Path(name).write_text("".join(f"{line}\n" for line in lines))
-    return name
 
 
 def ids(values=Y):
@@ -106,8 +100,7 @@ def orders_of(forms):
 
 @pytest.mark.parametrize("labels", [None, NAMES.tolist()], ids=["", "labels"])
 @pytest.mark.parametrize("truth", TRUTHS)
-def test_labels_in_another_order_have_the_same_value_or_are_refused(truth, labels, right, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_labels_in_another_order_have_the_same_value_or_are_refused(truth, labels, right):
     if labels is None and "words" in truth:
         return
     n_same = 0
@@ -118,13 +111,12 @@ def test_labels_in_another_order_have_the_same_value_or_are_refused(truth, label
             found = tried(values, y_true, y_score, labels=labels, **SOURCES[source](orders[2]))
             assert found in ("refused", pytest.approx(right)), (forms, orders)
             n_same += found != "refused"
-            assert found != "refused" or not labels
+            assert found != "refused" or (not labels and truth != "frame"), (forms, orders)
     assert n_same > (2 * len(SOURCES) if truth == "frame" or labels else 0)
 
 
 @pytest.mark.parametrize("truth", [form for form in TRUTHS if form not in NAMED])
-def test_systems_that_name_labels_in_two_orders_are_refused_beside_a_truth_without_names(truth, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_systems_that_name_labels_in_two_orders_are_refused_beside_a_truth_without_names(truth):
     y_true, one, other = TRUTHS[truth](SAME), frame(S, SAME), frame(S, OTHER)
     for systems in ({"a": one, "b": other}, {"b": other, "a": one}):
         for compared in (xmceval.compare, xmceval.score_all):
@@ -173,8 +165,7 @@ def test_a_saved_score_remembers_that_its_truth_named_no_labels(tmp_path):
 
 @pytest.mark.parametrize("labels", [None, NAMES], ids=["", "labels"])
 @pytest.mark.parametrize("source", ["counts", "counts by name"])
-def test_batches_in_any_order_have_the_values_of_the_whole_or_are_refused(source, labels, right, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_batches_in_any_order_have_the_values_of_the_whole_or_are_refused(source, labels, right):
     n_same = 0
     kinds = list(itertools.product(("array", "frame"), repeat=4))
     for forms in kinds:
@@ -187,6 +178,6 @@ def test_batches_in_any_order_have_the_values_of_the_whole_or_are_refused(source
             options = SOURCES[source](orders[-1])
             found = tried(run_loop, [batches[:2], batches[2:]], labels=labels, **options)
             assert found in ("refused", pytest.approx(right)), (forms, orders)
-            assert found != "refused" or labels is None
+            assert found != "refused" or (labels is None and "array" in forms)
             n_same += found != "refused"
     assert n_same > len(kinds)

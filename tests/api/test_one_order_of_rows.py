@@ -78,6 +78,7 @@ def test_rows_in_another_order_have_the_same_value_or_are_refused(truth, per_row
             n_same += found == pytest.approx(right) if isinstance(found, dict) else 0
             place = (scores, [one is SAME for one in order], found)
             assert not isinstance(found, dict) or found == pytest.approx(right), place
+            assert isinstance(found, dict) or truth in UNNAMED or "key" in truth + scores, place
     assert n_same or truth not in {"wide, index", "wide, id", "lists, index", "lists, id"}
 
 

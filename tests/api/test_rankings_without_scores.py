@@ -35,8 +35,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_metrics_across_rows_and_a_threshold_refuse_rankings_without_scores(form, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_metrics_across_rows_and_a_threshold_refuse_rankings_without_scores(form):
     truth = [TRUTH[:1], TRUTH[1:]] if form == "shards" else TRUTH
     for name in ACROSS:
         refused(rf"^{name} compares scores of several instances, .* without", truth, FORMS[form](), metrics=name)
@@ -47,11 +46,11 @@ def test_metrics_across_rows_and_a_threshold_refuse_rankings_without_scores(form
 
 
 @pytest.mark.parametrize("form", ["dict", "run"])
-def test_rankings_by_query_without_scores_are_refused(form, tmp_path):
+def test_rankings_by_query_without_scores_are_refused(form):
     truth, run = {"q": {"a": 1, "b": 0}, "r": {"b": 1}}, {"q": ["b", "a"], "r": ["b"]}
     if form == "run":
-        truth = write(tmp_path / "q.txt", "q 0 a 1\nq 0 b 0\nr 0 b 1\n")
-        run = write(tmp_path / "run.tsv", "q\tb\t1\nq\ta\t2\nr\tb\t1\n")
+        truth = write("q.txt", "q 0 a 1\nq 0 b 0\nr 0 b 1\n")
+        run = write("run.tsv", "q\tb\t1\nq\ta\t2\nr\tb\t1\n")
     refused(r"^microAP compares scores of several queries, and .* without scores", truth, run, metrics="microAP")
     assert xmceval.score(truth, run, metrics="RR")["RR@all"] == 0.75
 

@@ -3,7 +3,6 @@
 Names of rows and labels, their order, batches, masks and ids of rows are changed in all forms and at all doors.
 """
 
-import json
 import re
 from decimal import Decimal
 from functools import partial
@@ -14,7 +13,7 @@ import pytest
 from scipy import sparse
 from support.asked import p_at_1, refused
 from support.executors import PicklingExecutor
-from support.written import SCORED, TRUE, unzip
+from support.written import SCORED, TRUE, to_lines, unzip, write
 
 import xmceval
 from xmceval import METRICS, DataError, XmcevalError
@@ -335,7 +334,7 @@ def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, r
         evaluators[2].update(truth.rename(columns={"a": "z"}), scores)
 
 
-def test_states_carry_the_names_of_their_columns(y_true, y_score, tmp_path):
+def test_states_carry_the_names_of_their_columns(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
     expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
     other = LETTERS[::-1]
@@ -380,33 +379,10 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
             xmceval.score([first, second], predictions, **options)
 
 
-def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score, rng):
-    index = [f"r{i}" for i in range(N_ROWS)]
-    truth, scores = frames(y_true, y_score, LETTERS, index)
-    weights, groups = pd.Series(rng.random(N_ROWS), index), pd.Series(rng.choice(["x", "y"], N_ROWS), index)
-    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
-    options = {"metrics": ["P", "PSP"], "k": 1, "n_train": 50}
-    expected = xmceval.score(y_true, y_score, sample_weight=weights.to_numpy(), counts=counts.to_numpy(), **options)
-    by_group = xmceval.score(y_true, y_score, by_group=groups.to_numpy(), counts=counts.to_numpy(), **options).slices
-    shuffled = rng.permutation(N_ROWS)
-    counts = counts.sort_values(ascending=False)
-    for each in (weights.iloc[shuffled], dict(zip(index, weights, strict=True))):
-        assert dict(xmceval.score(truth, scores, sample_weight=each, counts=counts, **options)) == dict(expected)
-    for each in (groups.iloc[shuffled], dict(zip(index, groups, strict=True))):
-        found = xmceval.score(truth, scores, by_group=each, counts=counts, **options).slices
-        assert [part.estimates for part in found] == [part.estimates for part in by_group]
-    for name, values in (("sample_weight", weights), ("by_group", groups)):
-        numbered = values.reset_index(drop=True).iloc[shuffled]
-        refused(
-            f"^{name}: its index has the numbers of the rows of y_true in another",
-            y_true,
-            y_score,
-            **{name: numbered},
-            error=AmbiguousError,
-        )
-    numbered = pd.Series(np.nonzero(y_true)[1]).value_counts().sort_values(ascending=False)
-    with pytest.raises(AmbiguousError, match=r"^counts: its index has the numbers of the labels of y_true in another"):
-        xmceval.score(y_true, y_score, counts=numbered, **options)
+def test_counts_that_are_joined_by_name_are_said_to_be(y_true, y_score):
+    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)[::-1]
+    result = xmceval.score(*frames(y_true, y_score, LETTERS), counts=counts, metrics="PSP", k=1, n_train=50)
+    assert [line for line in result.inputs if line.startswith("counts")] == ["counts: 12 numbers; labels by name"]
 
 
 def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
@@ -444,20 +420,6 @@ def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
             others = scores.iloc[order]
             with pytest.raises(XmcevalError, match=r"^y_score(\[1\])?: its index has"):
                 xmceval.score(parts, [others[:half], others[half:]], **OPTIONS)
-
-
-def test_values_per_label_keep_their_names_in_every_door(y_true, y_score):
-    truth, scores = frames(y_true, y_score, LETTERS)
-    counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)
-    options = {"metrics": ["PSP"], "k": [1, 3], "n_train": 50}
-    expected = dict(xmceval.score(y_true, y_score, counts=counts.to_numpy(), **options))
-    evaluator = xmceval.Evaluator(counts=counts[::-1], **options)
-    for batch in (slice(0, 9), slice(9, N_ROWS)):
-        evaluator.update(truth.iloc[batch], scores.iloc[batch])
-    assert dict(evaluator.result()) == pytest.approx(expected)
-    result = xmceval.score(truth, scores, counts=counts[::-1], **options)
-    assert dict(result) == pytest.approx(expected)
-    assert [line for line in result.inputs if line.startswith("counts")] == ["counts: 12 numbers; labels by name"]
 
 
 @pytest.mark.parametrize(
@@ -502,7 +464,7 @@ def test_low_scores_that_are_the_best_are_doubted_in_every_form(rng, form):
 def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score):
     sets = [np.sort(np.argsort(-row)[:4]).tolist() for row in y_score]
     ranked = [np.argsort(-row)[:4].tolist() for row in y_score]
-    Path("p.txt").write_text("".join(" ".join(map(str, row)) + "\n" for row in sets))
+    to_lines(sets, " ", "p.txt")
     for scores in (sets, np.array(sets), "p.txt", pd.DataFrame({"labels": sets}), pd.Series(sets)):
         for metric in ("P@1", "nDCG@3"):
             doubts = xmceval.score(y_true, scores, metrics=metric).doubts
@@ -517,38 +479,24 @@ def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score
 # Names that are numbers, in files
 
 
-def test_names_that_are_numbers_meet_no_numbers(y_true, y_score, rng):
-    names = [str(i) for i in sorted(range(N_LABELS), key=str)]
-    Path("names").write_text("".join(f"{name}\n" for name in names))
-    by_name = [[names[label] for label in np.flatnonzero(row)] or [names[0]] for row in y_true]
-    Path("t.txt").write_text("".join(" ".join(row) + "\n" for row in by_name))
-    best = [[names[label] for label in np.argsort(-row)[:3]] for row in y_score]
-    Path("words").write_text("".join(" ".join(row) + "\n" for row in best))
-    Path("pairs").write_text("".join(" ".join(f"{name}:{3 - j}" for j, name in enumerate(row)) + "\n" for row in best))
-    Path("fasttext").write_text(
-        "".join(" ".join(f"__label__{n} {3 - j}" for j, n in enumerate(row)) + "\n" for row in best)
-    )
+def test_names_that_are_numbers_meet_no_numbers(y_true, y_score):
+    names = sorted(map(str, range(N_LABELS)))
+    write("names", names)
+    to_lines([[names[label] for label in np.flatnonzero(row)] or [names[0]] for row in y_true], " ", "t.txt")
+    best = [[(names[label], 3 - place) for place, label in enumerate(np.argsort(-row)[:3])] for row in y_score]
+    to_lines(unzip(best)[0], " ", "words")
+    write("pairs", [" ".join(f"{name}:{score}" for name, score in row) for row in best])
+    write("fasttext", [" ".join(f"__label__{name} {score}" for name, score in row) for row in best])
     options = {"metrics": "P", "k": [1, 3], "labels": "names"}
-    assert dict(xmceval.score("t.txt", "words", **options)) == dict(xmceval.score("t.txt", "fasttext", **options))
-    long = [(row, int(name), 3 - j) for row, each in enumerate(best) for j, name in enumerate(each)]
-    table = pd.DataFrame(long, columns=["row", "label", "score"])
-    table.to_parquet("p.parquet")
-    for numbers in ("pairs", y_score, sparse.csr_array(y_score), table, "p.parquet"):
-        with pytest.raises(AmbiguousError, match=r"are these names too, or do they count the names from 0"):
-            xmceval.score("t.txt", numbers, **options)
-    with pytest.raises(AmbiguousError, match="are these names too"):
-        xmceval.score("t.txt", "words", **options, filter=np.array([[0, 1]]))
-    numbered = [[{"label": int(label), "score": 3 - j} for j, label in enumerate(row)] for row in best]
-    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in numbered))
-    with pytest.raises(AmbiguousError, match=r"are these names too.*write the labels of both as names"):
-        xmceval.score("t.txt", "p.json", **options)
-    quoted = [[{**item, "label": str(item["label"])} for item in row] for row in numbered]
-    Path("p.json").write_text("".join(json.dumps(row) + "\n" for row in quoted))
-    assert dict(xmceval.score("t.txt", "p.json", **options)) == dict(xmceval.score("t.txt", "words", **options))
-    text = table.astype({"label": str})
-    text.to_parquet("p.parquet")
-    for named in (text, "p.parquet"):
-        assert dict(xmceval.score("t.txt", named, **options)) == dict(xmceval.score("t.txt", "words", **options))
+    expected = dict(xmceval.score("t.txt", "words", **options))
+    numbers = [[(int(name), score) for name, score in row] for row in best]
+    message = "are these names too, or do they count the names from 0.*write the labels of both as names"
+    forms = [SCORED[form] for form in ("long table", "parquet", "json")]
+    for form in (lambda *_: "pairs", lambda *_: y_score, lambda *_: sparse.csr_array(y_score), *forms):
+        refused(message, "t.txt", form(numbers, N_LABELS), error=AmbiguousError, **options)
+    refused(message, "t.txt", "words", filter=np.array([[0, 1]]), error=AmbiguousError, **options)
+    for form in (lambda *_: "fasttext", *forms):
+        assert dict(xmceval.score("t.txt", form(best, N_LABELS), **options)) == expected
 
 
 ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]

@@ -34,10 +34,10 @@ HELD = {
 
 
 @pytest.mark.parametrize("case", HELD)
-def test_rows_are_those_that_are_saved_and_give_the_metric(case, data, tmp_path):
+def test_rows_are_those_that_are_saved_and_give_the_metric(case, data):
     truth, scores, options = data
-    result = xmceval.score(truth, scores[0], rows=True, save_rows=tmp_path / "a.npz", **{**options, **HELD[case]})
-    rows, saved = result.rows, dict(np.load(tmp_path / "a.npz"))
+    result = xmceval.score(truth, scores[0], rows=True, save_rows="a.npz", **{**options, **HELD[case]})
+    rows, saved = result.rows, dict(np.load("a.npz"))
     meta = json.loads(saved["meta"].tobytes())
     places = np.flatnonzero(rows.weights)
     names = tuple(map(str, places)) if rows.ids is None else tuple(rows.ids[i] for i in places)
@@ -113,7 +113,7 @@ def test_rows_that_were_not_held_are_refused_with_a_hint(data):
 def test_a_truth_without_rows_has_no_values_of_rows(tmp_path):
     none = np.zeros((0, 3))
     with pytest.warns(xmceval.XmcevalWarning, match="no instance has a true label"):
-        result = xmceval.score(none, none, k=1, metrics="P", rows=True, save_rows=tmp_path / "none.rows.npz")
+        result = xmceval.score(none, none, k=1, metrics="P", rows=True, save_rows="none.rows.npz")
     assert result.rows["P@1"].shape == (0,)
     with pytest.raises(xmceval.DataError, match=r"none.rows.npz: has no values of rows"):
         xmceval.compare_rows([tmp_path / "none.rows.npz"] * 2)

@@ -74,22 +74,26 @@ def test_a_threshold_that_no_score_reaches_is_doubted(form, metrics, weights):
         assert not [line for line in found.doubts if "threshold" in line]
 
 
+def in_all_ways(truth, rows, **options):
+    """Return the results of batches, states and parts: by an Evaluator, merged, by an executor and of shards."""
+    evaluator = xmceval.Evaluator(**options)
+    with ThreadPoolExecutor(2) as executor, warnings.catch_warnings(action="ignore"):
+        for number, scores in enumerate(rows):
+            evaluator.update(truth, scores)
+            xmceval.score(truth, scores, **options, save_state=f"{number}.state", force=True)
+        return [
+            evaluator.result(),
+            xmceval.merge(["1.state", "0.state"]),
+            xmceval.score([truth] * 2, rows, executor=executor, **options),
+            xmceval.score([truth] * 2, rows, **options),
+        ]
+
+
 def test_the_doubt_is_that_of_all_rows_in_batches_states_and_parts():
     truth, options = np.eye(3)[:2], {"metrics": "f1_score,f1_score(average=macro)", "n_labels": 3, "threshold": 0.8}
     low, high = np.full((2, 3), 0.5), SCORES
     for rows, is_doubted in (([low, low], True), ([low, high], False), ([high, low], False)):
-        evaluator = xmceval.Evaluator(**options)
-        for number, scores in enumerate(rows):
-            evaluator.update(truth, scores)
-            with warnings.catch_warnings(action="ignore"):
-                xmceval.score(truth, scores, **options, save_state=f"{number}.state", force=True)
-        with ThreadPoolExecutor(2) as executor, warnings.catch_warnings(action="ignore"):
-            results = [
-                evaluator.result(),
-                xmceval.merge(["0.state", "1.state"]),
-                xmceval.score([truth] * 2, rows, executor=executor, **options),
-                xmceval.score([truth] * 2, rows, **options),
-            ]
+        results = in_all_ways(truth, rows, **options)
         assert [any("no score reaches" in line for line in result.doubts) for result in results] == [is_doubted] * 4
 
 
@@ -132,27 +136,16 @@ def test_a_threshold_of_probabilities_is_doubted_where_scores_have_another_scale
 
 def test_the_values_seen_are_named_and_are_those_of_all_rows_in_batches_states_and_parts():
     truth, options = np.eye(3)[:2], {"metrics": "f1_score,f1_score(average=macro)", "n_labels": 3, "threshold": 0.5}
-    rows = [SCORES, LOGIT]
-    whole, both = np.tile(truth, (2, 1)), np.vstack(rows)
-    for number, scores in enumerate(rows):
-        with warnings.catch_warnings(action="ignore"):
-            xmceval.score(truth, scores, **options, save_state=f"{number}.state")
-    evaluator = xmceval.Evaluator(**options)
-    for scores in rows:
-        evaluator.update(truth, scores)
-    with ThreadPoolExecutor(2) as executor, warnings.catch_warnings(action="ignore"):
-        results = [
-            evaluator.result(),
-            xmceval.merge(["1.state", "0.state"]),
-            xmceval.score([truth] * 2, rows, executor=executor, **options),
-            xmceval.score(whole, both, **options),
-        ]
+    results = in_all_ways(truth, [SCORES, LOGIT], **options)
+    whole, both = np.tile(truth, (2, 1)), np.vstack([SCORES, LOGIT])
+    with warnings.catch_warnings(action="ignore"):
+        results.append(xmceval.score(whole, both, **options))
         comparison = xmceval.compare(whole, {"a": both, "b": np.tile(SCORES, (2, 1))}, **options)
     doubt = (
         "the threshold 0.5 is in 0..1, but the scores are from -8 to 4: are they logits? (hint: pass threshold=0 for "
         "logits, or convert the scores with scipy.special.expit)"
     )
-    assert [doubt in result.doubts for result in results] == [True] * 4
+    assert [doubt in result.doubts for result in results] == [True] * 5
     assert comparison.doubts == (f"a: {doubt}",)
 
 

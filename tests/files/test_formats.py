@@ -353,37 +353,6 @@ def test_integers_as_wide_as_there_are_labels_are_scores():
     assert scored(preds=saved("x.npy", values))["P@1"] == 0.75  # as ids of 5 labels, 9 would be out of range
 
 
-@pytest.mark.parametrize(
-    ("message", "option", "make"),
-    [
-        ("x.npy row 0: label 1 appears twice in this row", "preds", lambda: saved("x.npy", np.array([[1, 1, 2]] * 4))),
-        (r"x.npy row 0: label 7 is outside 0\.\.4", "preds", lambda: saved("x.npy", np.array([[1, 7, 2]] * 4))),
-        *(
-            (r"m-labels\.npy: has shape \(4, 2\); expected one label name per entry", "labels", make)
-            for make in (
-                lambda: saved("m-labels.npy", LABELS),
-                lambda: saved("m-labels.npy", np.array([["a", "b"]] * 4)),
-                lambda: saved("m-labels.npy", object_array([["a", "b"]] * 4)),
-            )
-        ),
-        (
-            r"x\.npz \(labels\) has shape \(4, 1\), but x\.npz \(scores\) has shape \(4, 2\); expected the same",
-            "preds",
-            lambda: savez(labels=LABELS[:, :1], scores=SCORES),
-        ),
-        ("has both 'indices' and 'labels'", "preds", lambda: savez(labels=LABELS, indices=LABELS, scores=SCORES)),
-        (
-            r"x\.npz \(labels\): expected a matrix of integers or strings",
-            "preds",
-            lambda: savez(labels=SCORES, scores=SCORES),
-        ),
-        ("is not a sparse matrix", "truth", lambda: savez(labels=LABELS)),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(message, option, make):
-    refused(message, **{option: make()})
-
-
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("row", [0, 3])
 def test_a_number_that_is_no_character_is_refused_with_its_row(row, order):

@@ -113,7 +113,7 @@ def test_damaged_files_of_the_ranking_field_are_joined_or_refused(form, tmp_path
         damaged = mutated(data, content.encode()) if name == which else content.encode()
         (tmp_path / name).write_bytes(damaged)
     with suppress(xmceval.DataError):
-        rows = xmceval.read(tmp_path / "scores", kind="scores", truth=tmp_path / "truth", threads=1)
+        rows = xmceval.read("scores", kind="scores", truth="truth", threads=1)
         assert rows.nnz <= LARGE
 
 

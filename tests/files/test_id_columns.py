@@ -205,11 +205,18 @@ def long(frame):
     return pd.DataFrame(entries, columns=["row", "label", "score"])
 
 
-@pytest.mark.parametrize("form", ["pandas", "parquet", "csv"])
-def test_shards_whose_rows_are_numbered_over_all_shards_are_read_as_one_table(form):
+def shards_of(form):
+    """Return a function that writes two shards in a form: the lines where a condition holds, and the others."""
+
     def shards(frame, where, name):
         return xmceval.Shards([as_form(frame[part], form, f"{name}-{i}") for i, part in enumerate((where, ~where))])
 
+    return shards
+
+
+@pytest.mark.parametrize("form", ["pandas", "parquet", "csv"])
+def test_shards_whose_rows_are_numbered_over_all_shards_are_read_as_one_table(form):
+    shards = shards_of(form)
     scores, truth = long(PREDS), long(TRUTH).drop(columns="score")
     in_halves, in_turn, within_a_row = scores.row < 5, scores.row % 2 == 0, scores.index < 18
     for where in (in_halves, in_turn, within_a_row):
@@ -225,7 +232,7 @@ def test_shards_whose_rows_are_numbered_over_all_shards_are_read_as_one_table(fo
 def test_row_numbers_of_shards_are_read_once_before_the_lines(monkeypatch, form, in_turn):
     scores = long(PREDS)
     where = scores.row % 2 == 0 if in_turn else scores.row < 5
-    y_score = xmceval.Shards([as_form(scores[part], form, f"p-{i}") for i, part in enumerate((where, ~where))])
+    y_score = shards_of(form)(scores, where, "p")
     read, batches = list[str](), Table.batches
 
     def note(table, names):
@@ -239,8 +246,7 @@ def test_row_numbers_of_shards_are_read_once_before_the_lines(monkeypatch, form,
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_rows_are_numbered_in_the_same_way_in_the_shards_of_truth_and_predictions(form):
-    def shards(frame, where, name):
-        return xmceval.Shards([as_form(frame[part], form, f"{name}-{i}") for i, part in enumerate((where, ~where))])
+    shards = shards_of(form)
 
     def from_0(frame):
         return frame.assign(row=frame.row - 5 * (frame.row >= 5))

@@ -76,7 +76,7 @@ def test_an_address_that_pathlib_has_cut_is_hinted_at():
 
 
 @pytest.mark.parametrize("address", SHOWN)
-def test_no_use_of_an_address_that_pathlib_has_cut_prints_its_credentials(address, tmp_path):
+def test_no_use_of_an_address_that_pathlib_has_cut_prints_its_credentials(address):
     cut = Path(address)
     eye = np.eye(3)
     for use in (

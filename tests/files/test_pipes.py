@@ -156,7 +156,7 @@ def test_the_numbers_of_a_filter_may_come_through_a_pipe(monkeypatch):
 def test_copies_are_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
     (tmp_path / "copies").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "copies"))
+    monkeypatch.setattr("tempfile.tempdir", "copies")
     scored("-")
     assert len(list((tmp_path / "copies").iterdir())) == 1
     pipes._copies.clear()

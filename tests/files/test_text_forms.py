@@ -77,27 +77,6 @@ def test_renaming_labels_changes_no_value(names, between):
     assert (result["P@2"], result["AP@2"]) == (0.5, 0.375)
 
 
-WITHOUT, POINTS = "write the numbers without them", "write the numbers with points"
-ODD_SCORES = {
-    "percent signs": (PREDS.replace("0.9", "90%"), "p.txt:2", "90%", WITHOUT),
-    "decimal commas": (PREDS.replace(".5", "0,5"), "p.txt:3", "0,5", POINTS),
-    "omikuji, percent signs": ("0 90%\t1 80%\n1 5%\n3 1%\n4 5%\n", "p.txt:1", "90%", WITHOUT),
-    "omikuji, decimal commas": ("0 1\t1 0,8\n1 0,5\n3 1\n4 0,5\n", "p.txt:1", "0,8", POINTS),
-    "fastText": ("__label__0 90%\n__label__1 5%\n\n__label__4 5%\n", "p.txt:1", "90%", WITHOUT),
-    "JSON lines": ('{"data": []}\n{"data": [[0, "90%"]]}\n', "p.txt:2", "90%", WITHOUT),
-}
-
-
-@pytest.mark.parametrize("form", ODD_SCORES)
-def test_percent_signs_and_decimal_commas_are_refused_with_what_to_write(form):
-    content, place, score, hint = ODD_SCORES[form]
-    with pytest.raises(xmceval.DataError) as caught:
-        scored(preds=write("p.txt", content))
-    messages = str(caught.value).split("\n")  # one for each such row
-    assert re.match(rf"""{place}: expected a number (as the score|in "data"), found '{score}'; """, messages[0])
-    assert all(message.endswith(f"(hint: {hint})") for message in messages)
-
-
 COMMAS = {  # predictions with decimal commas, whose best label is true in each row, and commas that are not decimal
     "pairs": "2 9\n5:0,44 7:0,31\n7:0,9\n",
     "omikuji": "5 0,44\t7 0,31\n7 0,9\n",

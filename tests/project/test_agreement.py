@@ -174,7 +174,7 @@ def test_wrong_arguments_are_refused(arguments, monkeypatch, capsys):
     assert "agreement: error: " in capsys.readouterr().err
 
 
-def test_a_tool_that_is_not_installed_is_named(monkeypatch, capsys, tmp_path):
+def test_a_tool_that_is_not_installed_is_named(monkeypatch, capsys):
     monkeypatch.setattr("agreement.__main__.ask", lambda *_: None)
     monkeypatch.setattr("agreement.__main__.draw_cases", lambda: CASES[:1])
     monkeypatch.setattr("sys.argv", ["agreement", "--python", "python", "--peer", "ranx"])

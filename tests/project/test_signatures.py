@@ -4,6 +4,7 @@ Two signatures would be compiled at every cold start, and two processes that sav
 """
 
 import importlib
+import itertools
 import json
 import os
 import pickle
@@ -12,16 +13,32 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numba import config
-from test_inputs import CALLS, FILES, LABELS, NOT_IN_BATCHES, PYTHON, QRELS, RUN, WRITTEN, S, Y, evaluate, make, score
+from support.files import write
+from test_inputs import (
+    CALLS,
+    FILES,
+    LABELS,
+    NOT_IN_BATCHES,
+    PYTHON,
+    QRELS,
+    RUN,
+    WRITTEN,
+    S,
+    Y,
+    evaluate,
+    make,
+    score as score_file,
+)
 
 import xmceval
-from xmceval import kernels
+from xmceval import compare, kernels, score
 from xmceval.kernels.compile import Kernel
 
 try:
@@ -171,137 +188,125 @@ def write_files(truth, scores):
 
 
 def public_calls():
-    """Return a call of each kind, with its name."""
+    """Return a call of each kind."""
     truth, scores = make_data()
-    ones, sparse = (truth > 0).astype(np.float64), all_scores(scores)["csr"]
+    forms = all_scores(scores)
+    ones, sparse = (truth > 0).astype(np.float64), forms["csr"]
     files = write_files(truth, scores)
     rng = np.random.default_rng(1)
     weights, groups = rng.random(N_ROWS), np.arange(N_ROWS) % 3
     filtered = np.argwhere(scores > 0.97)
     y_true = sp.csr_matrix(ones)
-    calls = {}
+    calls = []
 
-    def add(name, function, *args, **options):
-        calls[name] = lambda: function(*args, **options)
+    def add(function, *args, **options):
+        calls.append(partial(function, *args, **options))
 
     for form, matrix in truths(truth).items():
         declared = {"grades": True} if "grades" in form else {}
         for metrics in (AT_CUTOFFS, WHOLE_ROWS):
-            options = {"metrics": metrics, "n_labels": N_LABELS, **declared}
-            add(f"score, truth {form}, {metrics}", xmceval.score, matrix, sparse, **options)
-        add(f"score, train {form}", xmceval.score, y_true, sparse, metrics="PSP", train=matrix, **declared)
-        add(f"at_k, truth {form}", xmceval.ndcg_at_k, matrix, scores, k=3, **declared)
-    for form, matrix in all_scores(scores).items():
+            add(score, matrix, sparse, metrics=metrics, n_labels=N_LABELS, **declared)
+        add(score, y_true, sparse, metrics="PSP", train=matrix, **declared)
+        add(xmceval.ndcg_at_k, matrix, scores, k=3, **declared)
+    for form, matrix in forms.items():
         for metrics in (AT_CUTOFFS, WHOLE_ROWS):
-            is_list = "ids" in form and metrics == WHOLE_ROWS
-            chosen = "AP,RR" if is_list else metrics
-            add(f"score, scores {form}, {chosen}", xmceval.score, y_true, matrix, metrics=chosen, n_labels=N_LABELS)
-        add(f"at_k, scores {form}", xmceval.precision_at_k, y_true, matrix, k=3)
-        add(f"at_k, scores {form}, dense truth", xmceval.psp_at_k, ones, matrix, k=3)
+            chosen = "AP,RR" if "ids" in form and metrics == WHOLE_ROWS else metrics
+            add(score, y_true, matrix, metrics=chosen, n_labels=N_LABELS)
+        add(xmceval.precision_at_k, y_true, matrix, k=3)
+        add(xmceval.psp_at_k, ones, matrix, k=3)
     for measure in xmceval.METRICS:
-        add(f"score, {measure}", xmceval.score, y_true, sparse, metrics=[str(measure)], k=[1, 3])
-        add(f"score, {measure}, dense", xmceval.score, ones, np.round(scores), metrics=[str(measure)], k=[1, 3])
+        add(score, y_true, sparse, metrics=[str(measure)], k=[1, 3])
+        add(score, ones, np.round(scores), metrics=[str(measure)], k=[1, 3])
     for ties in ("label", "expected", "best", "worst"):
         for form in ("csr", "dense float32", "dense float64", "pair float32"):
-            matrix = all_scores(scores)[form]
-            add(f"score, ties={ties}, {form}", xmceval.score, y_true, matrix, metrics=AT_CUTOFFS, ties=ties)
-    some = {
-        "many labels": {"metrics": AT_CUTOFFS, "k": [1, 70]},
-        "unscored": {"metrics": WHOLE_ROWS, "unscored": "zero"},
-        "bins": {"metrics": AT_CUTOFFS + ",macroF1", "by_frequency": "head,torso,tail"},
-        "groups": {"metrics": AT_CUTOFFS + ",macroF1", "by_group": groups},
-        "ceiling": {"metrics": AT_CUTOFFS, "ceiling": True},
-        "threshold": {"threshold": 0.5},
-        "threshold, weights": {"threshold": 0.5, "sample_weight": weights},
-        "threshold, groups": {"threshold": 0.5, "by_group": groups, "empty_rows": "drop"},
-        "bins, weights": {"metrics": AT_CUTOFFS + ",macroF1@3", "by_frequency": 3, "sample_weight": weights},
-        "bins, ceiling": {"metrics": AT_CUTOFFS, "by_frequency": 3, "ceiling": True},
-        "weights": {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "sample_weight": weights},
-        "weights float32": {"metrics": AT_CUTOFFS, "sample_weight": read_only(weights.astype(np.float32))},
-        "filter": {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "filter": filtered, "filter_truth": True},
-        "filter int32": {"metrics": AT_CUTOFFS, "filter": read_only(filtered.astype(np.int32))},
-        "empty rows": {"metrics": AT_CUTOFFS, "empty_rows": "drop"},
-        "two threads": {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "threads": 2},
-        "rows": {"metrics": AT_CUTOFFS, "rows": True, "save_rows": "rows.npz", "force": True},
-        "state": {"metrics": AT_CUTOFFS, "train": y_true, "save_state": "1.state", "force": True},
-        "counts": {"metrics": "PSP", "counts": np.arange(1, N_LABELS + 1, dtype=np.int32), "n_train": 100},
-        "propensities, ties": {"metrics": "PSP", "inverse_propensities": np.ones(N_LABELS), "ties": "best"},
-        "propensities": {"metrics": "PSP", "inverse_propensities": read_only(np.ones(N_LABELS, np.float32))},
-    }
-    for name, options in some.items():
+            add(score, y_true, forms[form], metrics=AT_CUTOFFS, ties=ties)
+    some = [
+        {"metrics": AT_CUTOFFS, "k": [1, 70]},
+        {"metrics": WHOLE_ROWS, "unscored": "zero"},
+        {"metrics": AT_CUTOFFS + ",macroF1", "by_frequency": "head,torso,tail"},
+        {"metrics": AT_CUTOFFS + ",macroF1", "by_group": groups},
+        {"metrics": AT_CUTOFFS, "ceiling": True},
+        {"threshold": 0.5},
+        {"threshold": 0.5, "sample_weight": weights},
+        {"threshold": 0.5, "by_group": groups, "empty_rows": "drop"},
+        {"metrics": AT_CUTOFFS + ",macroF1@3", "by_frequency": 3, "sample_weight": weights},
+        {"metrics": AT_CUTOFFS, "by_frequency": 3, "ceiling": True},
+        {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "sample_weight": weights},
+        {"metrics": AT_CUTOFFS, "sample_weight": read_only(weights.astype(np.float32))},
+        {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "filter": filtered, "filter_truth": True},
+        {"metrics": AT_CUTOFFS, "filter": read_only(filtered.astype(np.int32))},
+        {"metrics": AT_CUTOFFS, "empty_rows": "drop"},
+        {"metrics": f"{AT_CUTOFFS},{WHOLE_ROWS}", "threads": 2},
+        {"metrics": AT_CUTOFFS, "rows": True, "save_rows": "rows.npz", "force": True},
+        {"metrics": AT_CUTOFFS, "train": y_true, "save_state": "1.state", "force": True},
+        {"metrics": "PSP", "counts": np.arange(1, N_LABELS + 1, dtype=np.int32), "n_train": 100},
+        {"metrics": "PSP", "inverse_propensities": np.ones(N_LABELS), "ties": "best"},
+        {"metrics": "PSP", "inverse_propensities": read_only(np.ones(N_LABELS, np.float32))},
+    ]
+    for options in some:
         for form in ("csr", "csr float32", "dense float32", "dense float64", "pair float32"):
-            add(f"score, {name}, {form}", xmceval.score, y_true, all_scores(scores)[form], **options)
+            add(score, y_true, forms[form], **options)
     for file in files:
         for metrics in (AT_CUTOFFS, WHOLE_ROWS):
-            add(f"score, {file}, {metrics}", xmceval.score, "t.npz", file, metrics=metrics)
-        add(f"inspect {file}", xmceval.inspect, ["t.npz", file])
-        add(f"read {file}", xmceval.read, file, kind="scores")
+            add(score, "t.npz", file, metrics=metrics)
+        add(xmceval.inspect, ["t.npz", file])
+        add(xmceval.read, file, kind="scores")
         for ending in ("txt", "npy", "npz"):
-            options = {"kind": "scores", "top": 3, "force": True}
-            add(f"convert {file} to {ending}", xmceval.convert, file, f"out.{ending}", **options)
+            add(xmceval.convert, file, f"out.{ending}", kind="scores", top=3, force=True)
     many_true, many = (
         sp.csr_matrix((matrix.data, matrix.indices * 10**8, matrix.indptr), shape=(N_ROWS, 10**10))
         for matrix in (with_parts(y_true, wide), with_parts(sparse, wide))
     )
     for metrics in (AT_CUTOFFS, "macroF1@3", "AP", "f1_score,MCC"):
         for options in ({}, {"sample_weight": weights}, {"train": many_true}):
-            name = f"score, large labels, {metrics}, {next(iter(options), '')}"
-            add(name, xmceval.score, many_true, many, metrics=metrics, **options)
-    add("score, twice.txt", xmceval.score, "t.npz", "twice.txt", metrics="P", duplicates="max")
-    add("score, shards", xmceval.score, ["t.npz", "more.npz"], ["p.npz", "exponents.txt"], metrics=AT_CUTOFFS)
-    systems = {"a": sparse, "b": all_scores(scores)["dense float32"], "c": all_scores(scores)["pair float32"]}
+            add(score, many_true, many, metrics=metrics, **options)
+    add(score, "t.npz", "twice.txt", metrics="P", duplicates="max")
+    add(score, ["t.npz", "more.npz"], ["p.npz", "exponents.txt"], metrics=AT_CUTOFFS)
+    systems = {"a": sparse, "b": forms["dense float32"], "c": forms["pair float32"]}
     for metrics in ("P,nDCG", "PSP", "macroF1", "microF1", "macroAUC", "AP,AUC"):
-        add(f"compare, {metrics}", xmceval.compare, y_true, systems, metrics=metrics)
-        options = {"metrics": metrics, "test": "randomization", "resamples": 200}
-        add(f"compare, {metrics}, randomization", xmceval.compare, y_true, systems, **options)
-    add(
-        "compare, rows", xmceval.compare, y_true, {"a": sparse, "b": scores}, metrics="P", save_rows="c.npz", force=True
-    )
-    add("compare_rows", xmceval.compare_rows, ["c.npz"])
-    add("merge", xmceval.merge, ["1.state"])
+        add(compare, y_true, systems, metrics=metrics)
+        add(compare, y_true, systems, metrics=metrics, test="randomization", resamples=200)
+    add(compare, y_true, {"a": sparse, "b": scores}, metrics="P", save_rows="c.npz", force=True)
+    add(xmceval.compare_rows, ["c.npz"])
+    add(xmceval.merge, ["1.state"])
     for form in ("csr", "dense float32", "dense float64", "pair float32", "ids", "csr int64 indices"):
-        add(f"Evaluator, {form}", update, y_true, all_scores(scores)[form])
+        add(update, y_true, forms[form])
 
     for metrics in (AT_CUTOFFS, "macroF1@3,AP", "f1_score,MCC"):
-        for name, options in {"": {}, "weights": {"sample_weight": weights}, "ties": {"ties": "label"}}.items():
-            options |= {"metrics": metrics, "executor": ReadOnlyExecutor()}
-            add(f"executor, {metrics}, {name}", xmceval.score, y_true, sparse, **options)
-            add(f"executor, files, {metrics}, {name}", xmceval.score, "t.npz", "p.npz", **options)
+        for options in ({}, {"sample_weight": weights}, {"ties": "label"}):
+            for pair in ((y_true, sparse), ("t.npz", "p.npz")):
+                add(score, *pair, metrics=metrics, executor=ReadOnlyExecutor(), **options)
     for dtype in (np.float32, np.float64, np.float16):
-        values, name = read_only(scores.astype(dtype)), np.dtype(dtype).name
+        values = read_only(scores.astype(dtype))
         bits = ones if dtype == np.float64 else ones > 0
         stored = y_true.astype(bits.dtype), sparse.astype(np.float64)
         for drop_in, options in DROP_INS.items():
             function = getattr(xmceval, drop_in)
-            add(f"{drop_in}, {name}", function, bits, values, **options)
-            add(f"{drop_in}, {name}, weights", function, bits, values, sample_weight=weights, **options)
-            add(f"{drop_in}, {name}, sparse", function, *stored, **options)
+            add(function, bits, values, **options)
+            add(function, bits, values, sample_weight=weights, **options)
+            add(function, *stored, **options)
         for function in (xmceval.roc_curve, xmceval.precision_recall_curve, xmceval.roc_auc):
-            add(f"{function.__name__}, {name}", function, bits[0], values[0])
+            add(function, bits[0], values[0])
+        add(xmceval.group_aucs, bits[:, 0], values[:, 0], groups, sample_weight=weights)
         for kind in (np.int32, np.int64, str):
-            add(f"group_auc, {name}, {kind.__name__}", xmceval.group_auc, bits[:, 0], values[:, 0], groups.astype(kind))
-            add(f"group_aucs, {name}", xmceval.group_aucs, bits[:, 0], values[:, 0], groups, sample_weight=weights)
+            add(xmceval.group_auc, bits[:, 0], values[:, 0], groups.astype(kind))
     for dtype in (np.int32, np.int64, np.float64):
-        counts = np.arange(1, 9, dtype=dtype)
-        add(f"inverse_propensity, {np.dtype(dtype)}", xmceval.inverse_propensity, counts, 100)
+        add(xmceval.inverse_propensity, np.arange(1, 9, dtype=dtype), 100)
     return calls
 
 
 def guide_calls():
     """Return calls with the examples of the guide to inputs, and with files of other tools."""
-    calls = {}
+    calls = []
     Path("labels").write_text(LABELS)
 
     def read_file(kind, code, labels, by_query):
-        options = {"labels": None}
-        if labels:
-            Path("labels").write_text(labels)
-            options = {"labels": "labels"}
+        labels = labels and write("labels", labels)
         path = make(code)
-        score(kind, path, by_query=by_query, **options)
+        score_file(kind, path, by_query=by_query, labels=labels)
         if not by_query:
-            xmceval.read(path, kind=kind, **options)
-            xmceval.inspect([path], kind=kind, **options)
+            xmceval.read(path, kind=kind, labels=labels)
+            xmceval.inspect([path], kind=kind, labels=labels)
 
     def read_object(what, kind, code, call):
         y_true, y_score = (QRELS, RUN) if what == "by query" else (Y, S)
@@ -312,15 +317,21 @@ def guide_calls():
         Path("x").write_text(text)
         xmceval.read("x", kind=kind, labels="labels" if names else None)
 
-    for name, *rest in FILES:
-        calls[f"file, {name}, {rest[0]}"] = lambda rest=rest: read_file(*rest)
-    for what, kind, code in PYTHON:
-        for call in CALLS:
-            if call != "Evaluator" or what not in NOT_IN_BATCHES:
-                calls[f"{call}, {code}"] = lambda case=(what, kind, code, call): read_object(*case)
-    for name, (kind, names, text, _) in WRITTEN.items():
-        calls[f"read, {name}"] = lambda case=(kind, names, text): read_written(*case)
+    calls += [partial(read_file, *row[1:]) for row in FILES]
+    for row, call in itertools.product(PYTHON, CALLS):
+        if call != "Evaluator" or row[0] not in NOT_IN_BATCHES:
+            calls.append(partial(read_object, *row, call))
+    calls += [partial(read_written, *row[:3]) for row in WRITTEN.values()]
     return calls
+
+
+def name_of(call):
+    """Return how a call is written, of arrays their types alone."""
+    arguments = [*call.args, *(f"{name}={value!r}"[:60] for name, value in call.keywords.items())]
+    types = [
+        f"{type(part).__name__} of {part.dtype}" if hasattr(part, "dtype") else str(part)[:60] for part in arguments
+    ]
+    return f"{call.func.__name__}({', '.join(types)})"
 
 
 class ReadOnlyExecutor(Executor):
@@ -359,16 +370,16 @@ def describe(signature):
 def main():
     """Make all calls; print the signatures of kernels that have several, with the calls that made them, and errors."""
     every, known, errors = all_kernels(), {}, {}
-    for name, call in (public_calls() | guide_calls()).items():
+    for call in public_calls() + guide_calls():
         try:
             call()
         except pytest.skip.Exception:  # of a library that is not installed
             continue
         except Exception as error:
-            errors[name] = repr(error)
+            errors[name_of(call)] = repr(error)
         for kernel, value in every.items():
             for signature in value.signatures[len(known.setdefault(kernel, [])) :]:
-                known[kernel].append([name, describe(signature)])
+                known[kernel].append([name_of(call), describe(signature)])
     several = {kernel: signatures for kernel, signatures in known.items() if len(signatures) > 1}
     unused = [kernel for kernel, signatures in known.items() if not signatures]
     print(json.dumps({"several": several, "unused": unused, "errors": errors}))

@@ -159,11 +159,13 @@ def shards(problem, ends, _):
 
 
 def in_blocks(problem, ends, _):
-    with pytest.MonkeyPatch.context() as patch:
-        read_in_pieces(patch, entries=20, numbers=1000)
-        results = [problem.score(threads=threads) for threads in (1, 3)]
-        batches = problem.evaluator([0, ends[-1] // 2, ends[-1]])
-    assert results[0] == results[1] == batches.result()
+    results = []
+    for threads, sizes in ((1, {"numbers": 1}), (3, {"entries": 20, "numbers": 1000}), (2, {"block": 7})):
+        with pytest.MonkeyPatch.context() as patch:
+            read_in_pieces(patch, **sizes)
+            results.append(problem.score(threads=threads))
+            batches = problem.evaluator([0, ends[-1] // 2, ends[-1]])
+    assert results == [batches.result()] * 3
     return results[0]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix
 from support.files import body, write
 from support.judged import check_judged
-from support.strategies import cases, to_csr
+from support.strategies import cases, to_csr, without
 
 import xmceval
 from xmceval import DataError
@@ -31,10 +31,9 @@ def score(**options):
 @given(cases(), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), max_size=12), st.booleans())
 def test_filtered_scores_are_those_of_files_without_the_pairs(case, pairs, filter_truth):
     pairs = [pair for pair in pairs if pair[0] < len(case.truth) and pair[1] < case.n_labels]
-    kept = [{x: v for x, v in row.items() if (i, x) not in pairs} for i, row in enumerate(case.scores)]
-    true = case.truth
-    if filter_truth:
-        true = [{x: v for x, v in row.items() if (i, x) not in pairs} for i, row in enumerate(case.truth)]
+    filtered = [{label for row, label in pairs if row == i} for i in range(len(case.truth))]
+    kept = without(case.scores, filtered)
+    true = without(case.truth, filtered) if filter_truth else case.truth
     options = {"k": range(1, min(5, case.n_labels) + 1), "metrics": ["P", "nDCG", "PSP", "GAUC", "AP@all"]}
     options["inverse_propensities"] = case.inverse
     expected = xmceval.score(to_csr(true, case.n_labels), to_csr(kept, case.n_labels), **options)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_rows
 from scipy.sparse import csr_matrix
-from support import graded, measures
+from support import graded
 from support.files import write
 from support.judged import check_judged
-from support.strategies import Case, cases, shuffled, to_csr, to_rows
+from support.strategies import cases, shuffled, to_csr, to_rows
 from support.wholerows import OPTIONS, name_of
 
 from xmceval import DataError, UsageError
@@ -115,16 +115,6 @@ def test_tie_bounds_along_the_list_are_the_judges(case, data):
             bounds.append((pairs[0], pairs[-1]))
         expected = [naive.ratio([pair[end] for pair in bounds]) for end in (0, 1)]
         assert result.tie_bounds(shown) == pytest.approx(expected, rel=1e-12, abs=1e-12), shown
-
-
-@given(case=cases(graded=True), rel=st.integers(1, 5))
-def test_a_label_is_true_from_the_grade_rel_on(case, rel):
-    truth = [{label: 1.0 for label, grade in row.items() if grade >= rel} for row in case.truth]
-    names = ["P", "R", "F1", "AP", "RR", "PSP", "PSR"]
-    of_grades = measures.score(case, [f"{name}(rel={rel})" for name in names], 1)
-    plain = measures.score(Case(truth, case.scores, case.n_labels, case.inverse), names, 1)
-    check_judged(plain, truth, case.scores, case.inverse, least=len(names))
-    assert [*of_grades.estimates.values()] == [*plain.estimates.values()]
 
 
 # Worked examples

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix
+from support.close import close
 from support.files import body, write
 from support.judged import check_judged
 from support.strategies import cases, to_csr, without
@@ -209,8 +210,8 @@ def test_groups_of_rows_leave_out_their_own_filtered_pairs(rng, filter_truth):
         of_part = np.column_stack([np.searchsorted(rows, pairs[inside, 0]), pairs[inside, 1]])
         alone = xmceval.score(truth[rows], scores[rows], filter=of_part, sample_weight=weights[rows], **options)
         for name, estimate in alone.estimates.items():
-            assert part.estimates[name].value == pytest.approx(estimate.value, rel=1e-12)
-            assert part.estimates[name].ceiling == (estimate.ceiling and pytest.approx(estimate.ceiling, rel=1e-12))
+            assert part.estimates[name].value == close(estimate.value)
+            assert part.estimates[name].ceiling == (estimate.ceiling and close(estimate.ceiling))
 
 
 def test_documents_that_only_a_filter_names_are_no_negatives_of_a_declared_collection():

@@ -12,7 +12,6 @@ from support.strategies import random_problem
 import xmceval
 from xmceval import METRICS, UsageError
 
-CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")
 
 

@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.examples import examples
 from support.files import write
 from support.pieces import read_in_pieces
-from support.strategies import cases, to_csr
 
 import xmceval
 from xmceval import DataError, UsageError
@@ -100,15 +99,6 @@ def test_truth_comes_back_from_every_form(name):
         assert read(name, "truth") == bits_of(truth)
 
     check()
-
-
-@given(cases(), st.sampled_from(["a.txt", "a.txt.gz", "a.npz", "a.npy"]), st.integers(1, 3))
-def test_every_form_gives_the_same_metrics(case, name, threads):
-    scores, truth = to_csr(case.scores, case.n_labels, np.float64), to_csr(case.truth, case.n_labels, np.float64)
-    save_npz("s.npz", scores)
-    xmceval.convert("s.npz", name, kind="scores", threads=threads, force=True)
-    options = {"metrics": ["P", "nDCG"], "k": 1}
-    assert dict(xmceval.score(truth, name, **options)) == dict(xmceval.score(truth, scores, **options))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

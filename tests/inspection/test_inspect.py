@@ -5,16 +5,18 @@ import json
 import os
 import shutil
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
-from support.files import write, write_matrix
+from support.files import body, write, write_matrix
 
 import xmceval
 from xmceval.inspection.file import Spread, inspect_file
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
+SAME_SET = "do they belong to the same data set?"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
 
 
@@ -72,11 +74,6 @@ def test_a_missing_file_is_an_error(run):
     assert (code, "no such file" in err) == (1, True)
 
 
-def test_files_that_belong_together_have_no_problems(made, run):
-    assert warnings_of(run, "t.txt", "p.txt", "--train", "t.txt")[1] == []
-    assert warnings_of(run, "t.txt", "p.txt") == (0, [], [])
-
-
 @pytest.mark.parametrize(
     ("shift", "question"),
     [
@@ -132,41 +129,63 @@ def test_a_header_of_another_number_of_labels_is_reported(made, run):
     longest = int((made[1][:, :59] > -np.inf).sum(axis=1).max())
     warning = f"q.txt declares 59 columns, t.txt 60 labels, and the longest row has {longest} predictions"
     code, faults, (line,) = warnings_of(run, "t.txt", "q.txt")
-    assert (code, faults, line) == (0, [], f"{warning}: do they belong to the same data set?")
+    assert (code, faults, line) == (0, [], f"{warning}: {SAME_SET}")
     assert line in xmceval.score("t.txt", "q.txt", metrics="P").warnings
 
 
-def test_a_transposed_matrix_is_reported(made, run):
-    write_matrix("q.txt", made[1].T.copy())
-    code, faults, _ = warnings_of(run, "t.txt", "q.txt")
-    fault = "t.txt has 400 rows, q.txt has 60 rows; one of them is transposed: rows are instances, columns are labels"
-    assert (code, faults) == (1, [fault])
+AS_TRAINING = "t.txt has as many rows and entries as the training labels: is it the training set?"
+# What is made of the truth or of the scores, the files, and the faults and warnings.
+PAIRS = {
+    "as they are": (None, "t.txt p.txt", [], []),
+    "a transposed matrix": (
+        lambda _, scores: scores.T.copy(),
+        "t.txt q.txt",
+        ["t.txt has 400 rows, q.txt has 60 rows; one of them is transposed: rows are instances, columns are labels"],
+        [],
+    ),
+    "predictions for the training set": (
+        lambda truth, _: truth[:300],
+        "q.txt p.txt --train t.txt",
+        ["q.txt has 300 rows, p.txt has 400 rows; the predictions are for the training instances"],
+        None,
+    ),
+    "the training set as truth": (None, "t.txt p.txt --train t.txt", [], [AS_TRAINING]),
+    "training labels with fewer entries": (
+        lambda truth, _: np.where(np.arange(400)[:, None] == np.nonzero(truth)[0][0], 0, truth),
+        "t.txt p.txt --train q.txt",
+        [],
+        [],
+    ),
+    "training labels with more rows": (
+        lambda truth, _: np.pad(truth, ((0, 1), (0, 0))),
+        "t.txt p.txt --train q.txt",
+        [],
+        [],
+    ),
+    "training labels of another set": (
+        lambda truth, _: truth[:300, :50],
+        "t.txt p.txt --train q.txt",
+        None,
+        [f"the training file has 50 labels, t.txt has 60 labels: {SAME_SET}"],
+    ),
+    "a label beyond the truth": (
+        lambda _, scores: np.pad(scores, ((0, 0), (1, 0)), constant_values=-np.inf),
+        "t.txt q.txt",
+        ["q.txt declares 61 labels, but t.txt has 60 labels"],
+        None,
+    ),
+}
 
 
-def test_predictions_for_the_training_set_are_reported(made, run):
-    write_matrix("small.txt", made[0][:300], "truth")
-    code, faults, _ = warnings_of(run, "small.txt", "p.txt", "--train", "t.txt")
-    assert (code, faults) == (
-        1,
-        ["small.txt has 300 rows, p.txt has 400 rows; the predictions are for the training instances"],
-    )
-    code, _, warnings = warnings_of(run, "t.txt", "p.txt", "--train", "t.txt")
-    assert warnings == ["t.txt has as many rows and entries as the training labels: is it the training set?"]
-
-
-def test_training_labels_of_as_many_rows_or_as_many_entries_are_not_taken_for_the_truth(made, run):
-    truth, _ = made
-    fewer, shorter = truth.copy(), np.vstack([truth, np.zeros((1, 60))])
-    fewer[np.nonzero(truth)[0][0]] = 0
-    for training in (fewer, shorter):
-        write_matrix("train.txt", training, "truth")
-        assert warnings_of(run, "t.txt", "p.txt", "--train", "train.txt") == (0, [], [])
-
-
-def test_training_labels_of_another_set_are_reported(made, run):
-    write_matrix("other.txt", made[0][:300, :50], "truth")
-    _, _, warnings = warnings_of(run, "t.txt", "p.txt", "--train", "other.txt")
-    assert warnings == ["the training file has 50 labels, t.txt has 60 labels: do they belong to the same data set?"]
+@pytest.mark.parametrize("case", PAIRS)
+def test_what_is_wrong_with_a_pair_is_reported(made, run, case):
+    make, words, faults, warnings = PAIRS[case]
+    if make is not None:
+        write_matrix("q.txt", make(*made), "scores" if "t.txt q.txt" in words else "truth")
+    code, *reported = warnings_of(run, *words.split())
+    for found, expected in zip(reported, (faults, warnings), strict=True):
+        assert expected is None or found == expected
+    assert code == bool(faults)
 
 
 def test_a_filter_that_was_not_applied_is_reported(made, run):
@@ -176,18 +195,11 @@ def test_a_filter_that_was_not_applied_is_reported(made, run):
     assert warnings == ["the filter is not applied: it excludes 2 predictions of p.txt (hint: pass --filter to score)"]
 
 
-def test_a_label_beyond_the_truth_is_reported(made, run):
-    wide = np.hstack([np.full((400, 1), -np.inf), made[1]])
-    write_matrix("q.txt", wide)
-    code, faults, _ = warnings_of(run, "t.txt", "q.txt")
-    assert (code, faults) == (1, ["q.txt declares 61 labels, but t.txt has 60 labels"])
-    with open("q.txt") as file:
-        rows = file.read().partition("\n")[2]
-    with open("q.txt", "w") as file:
-        file.write(rows)
-    code, faults, _ = warnings_of(run, "t.txt", "q.txt")
+def test_a_label_beyond_the_truth_has_its_place(made, run):
+    write_matrix("q.txt", np.pad(made[1], ((0, 0), (1, 0)), constant_values=-np.inf))
+    write("q.txt", body(Path("q.txt").read_text()))
     fault = "q.txt:7: label 60 is outside 0..59 (t.txt has 60 labels; labels are 0-based) (69 such rows)"
-    assert (code, faults) == (1, [fault])
+    assert warnings_of(run, "t.txt", "q.txt")[:2] == (1, [fault])
 
 
 def test_an_extra_column_is_a_warning_as_in_score(made, run):
@@ -256,20 +268,17 @@ def test_real_files_are_sound_and_belong_together(realdata, run):
 def test_json_truth_with_a_bad_line_is_reported_as_by_score(run):
     write("js", '{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
     code, out, _ = run("inspect", "js", "-v")
-    assert code == 1
-    lines = out.splitlines()
-    assert lines[0] == "js: not valid, score refuses it"
-    assert lines[1].startswith("  error: js:3: 'x' is a name, not a label id")
-    assert lines[2:] == ["", "js", "  text, JSON lines, no header; not counted, as it is not valid"]
+    verdict, fault, *lines = out.splitlines()
+    assert (code, verdict) == (1, "js: not valid, score refuses it")
+    assert fault.startswith("  error: js:3: 'x' is a name, not a label id")
+    assert lines == ["", "js", "  text, JSON lines, no header; not counted, as it is not valid"]
 
 
 def test_what_cannot_be_parsed_has_no_statistics(run):
     write("bad", "0:1 x\n")
     code, out, _ = run("inspect", "bad", "-v")
-    assert code == 1
-    assert "not counted, as it is not valid" in out
-    assert "empty" not in out
-    assert "rows ·" not in out
+    assert (code, "not counted, as it is not valid" in out) == (1, True)
+    assert not any(word in out for word in ("empty", "rows ·"))
 
 
 def test_rows_with_ids_are_joined_as_by_score(made, rng):
@@ -287,10 +296,7 @@ def test_rows_with_ids_are_joined_as_by_score(made, rng):
 
 
 def test_files_of_fewer_labels_than_the_cutoff_are_compared():
-    with open("t", "w") as truth, open("p", "w") as scores:
-        truth.write("2 3\n0:1\n1:1\n")
-        scores.write("2 3\n0:0.5\n1:0.5 2:0.25\n")
-    report = xmceval.inspect(["t", "p"])
+    report = xmceval.inspect([write("t", "2 3\n0:1\n1:1\n"), write("p", "2 3\n0:0.5\n1:0.5 2:0.25\n")])
     assert report.is_sound
     assert (report.pairs[0].precision_at_1, report.pairs[0].precision) == (1.0, 0.2)
 
@@ -375,23 +381,15 @@ def test_names_of_labels_are_their_number():
     write("p", "0:0.5\n1:0.5\n")
     (pair,) = xmceval.inspect(["t", "p"], labels="names", train="t").pairs
     assert pair.warnings == ("t has as many rows and entries as the training labels: is it the training set?",)
-    assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in _details(_lists("0\n2\n"))
+    assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in _details(write("lists", "0\n2\n"))
 
 
 def _details(path, **options):
     return xmceval.inspect(path, **options).to_text(verbose=True)
 
 
-def _lists(text):
-    with open("lists", "w") as file:
-        file.write(text)
-    return "lists"
-
-
 def test_a_file_that_is_not_sound_is_not_compared(made):
-    with open("bad.txt", "w") as file:
-        file.write("400 60\n" + "0:nan\n" * 400)
-    report = xmceval.inspect(["t.txt", "bad.txt"])
+    report = xmceval.inspect(["t.txt", write("bad.txt", "400 60\n" + "0:nan\n" * 400)])
     assert not report.is_sound
     assert "\nt.txt and bad.txt: not compared, as one of the files is not valid\n" in str(report)
 
@@ -434,10 +432,7 @@ def test_p_at_1_is_compared_with_rows_in_random_order_and_shifted_labels(rng):
 
 
 def test_files_without_rows_are_not_said_to_fit():
-    for name in "tp":
-        with open(name, "w") as file:
-            file.write("0 3\n")
-    assert str(xmceval.inspect(["t", "p"])).splitlines()[2:] == [
+    assert str(xmceval.inspect([write(name, "0 3\n") for name in "tp"])).splitlines()[2:] == [
         "t and p: some problems found",
         "  warning: no instance has a true label: is this the right truth file?",
         "p: read as truth: it has no entries",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -237,19 +238,21 @@ def test_damaged_and_missing_files_are_replaced(home, ending, damage):
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("other", [count_down, add_up])
 def test_a_file_that_is_that_of_another_kernel_is_replaced(home, other, ending):
+    arguments = range(other.__code__.co_argcount)
     count_again(1)
-    Kernel(other)(*range(other.__code__.co_argcount))
+    Kernel(other)(*arguments)
     ours, theirs = (next(home.rglob(f"*.{name}_*.{ending}")) for name in ("count_up", other.__name__))
     content = ours.read_bytes()
     ours.write_bytes(theirs.read_bytes())
     theirs.write_bytes(content)
     assert Kernel(count_up)(3) == 4
-    assert Kernel(other)(*range(other.__code__.co_argcount)) == other(*range(other.__code__.co_argcount))
+    assert Kernel(other)(*arguments) == other(*arguments)
     for _ in range(2):
         assert Kernel(count_up)(3) == 4
     count_again(0)
 
 
+@on_posix
 @pytest.mark.parametrize("number", [13, 28, 30])
 def test_a_failed_save_costs_nothing(home, monkeypatch, number):
     def fail(source, target):
@@ -260,15 +263,9 @@ def test_a_failed_save_costs_nothing(home, monkeypatch, number):
         patched.setattr(os, "replace", fail)
         count_again(1)
     assert saved(home) == [".nbc", ".nbi"], "what was saved before stays"
-    count_again(1)
-    count_again(0)
-
-
-@on_posix
-@pytest.mark.parametrize("size", [0, 3000])
-def test_a_full_disk_costs_nothing(home, size):
-    with room(size):
-        count_again(1)
+    for size in (0, 3000):  # of a full disk
+        with room(size):
+            count_again(1)
     count_again(1)
     count_again(0)
 
@@ -308,20 +305,18 @@ def test_folders_without_use_for_a_month_are_removed(home, tmp_path):
 def test_the_digest_changes_with_every_source(tmp_path):
     folder = tmp_path / "kernels"
     shutil.copytree(Path(compiling.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    digests = {compiling.digest_files(folder)}
-    assert digests == {compiling.SOURCES}
+    digests = [compiling.digest_files(folder)]
+    assert digests == [compiling.SOURCES]
     paths = sorted(folder.rglob("*.py"))
     assert len(paths) > 20
-    for path in paths:
-        path.write_text(path.read_text() + "# edited\n")
-        digests.add(compiling.digest_files(folder))
-    (folder / "another.py").touch()
-    digests.add(compiling.digest_files(folder))
-    (folder / "another.py").rename(folder / "other.py")
-    digests.add(compiling.digest_files(folder))
-    assert len(digests) == len(paths) + 3
+    edits = [partial(path.write_text, path.read_text() + "# edited\n") for path in paths]
+    another = folder / "another.py"
+    for edit in (*edits, another.touch, lambda: another.rename(folder / "other.py")):
+        edit()
+        digests.append(compiling.digest_files(folder))
+    assert len(set(digests)) == len(paths) + 3
     (folder / "notes.txt").touch()
-    assert compiling.digest_files(folder) in digests
+    assert compiling.digest_files(folder) == digests[-1]
     assert compiling.digest_files(tmp_path / "a.zip" / "kernels") == "", "of an archive"
 
 
@@ -464,29 +459,33 @@ def test_a_fork_while_another_thread_compiles_does_not_hang(project):
 
 
 @pytest.fixture
-def notes(monkeypatch):
-    """A note that has not been shown yet, and where it appears."""
+def renew(monkeypatch):
+    """A function that makes a note which has not been shown yet, and waits so long before it is."""
+
+    def renew(patience=compiling.PATIENCE):
+        monkeypatch.setattr(compiling, "_note", compiling._Note())
+        compiling._note.patience = patience
+        compiling.show_notes(shown.append)
+        return shown
+
     shown = []
-    monkeypatch.setattr(compiling, "_note", compiling._Note())
-    compiling.show_notes(shown.append)
-    return shown
+    return renew
 
 
-def test_the_note_says_what_becomes_of_compiled_code(home, notes, monkeypatch):
-    compiling._note.patience = 0.0
+def test_the_note_says_what_becomes_of_compiled_code(home, renew):
+    notes = renew(0.0)
     count_again(1)
     count_again(0)
     assert notes == [compiling.COMPILING], "once in a process"
-    monkeypatch.setattr(compiling, "_note", compiling._Note())
-    compiling.show_notes(notes.append)
-    compiling._note.patience = 0.0
+    renew(0.0)
     home.joinpath(f"xmceval-{compiling.digest()}").chmod(0o777)
     count_again(1)
     assert notes[1:] == [compiling.UNSAVED]
 
 
 @pytest.mark.usefixtures("home")
-def test_the_note_appears_after_a_second_of_compiling_alone(notes):
+def test_the_note_appears_after_a_second_of_compiling_alone(renew):
+    notes = renew()
     count_again(1)
     assert 0 < compiling._note.patience < compiling.PATIENCE == 1.0
     for patience in (compiling._note.patience, 0.0):
@@ -496,9 +495,9 @@ def test_the_note_appears_after_a_second_of_compiling_alone(notes):
 
 
 @pytest.mark.usefixtures("home")
-def test_a_note_that_cannot_be_shown_ends_nothing(notes):
-    compiling.show_notes(lambda text: notes.append(1 / 0))
-    compiling._note.patience = 0.0
+def test_a_note_that_cannot_be_shown_ends_nothing(renew):
+    renew(0.0)
+    compiling.show_notes(lambda text: 1 / 0)
     count_again(1)
 
 
@@ -527,11 +526,7 @@ def test_a_command_writes_the_note_to_stderr_once(tmp_path):
     """The compiled code that there is, less one kernel, spares it compiling all of them."""
     Path("t.txt").write_text("1:1 0:1\n" * 9)
     cache = tmp_path / "cache" / find_folder().name
-    for path in find_folder().rglob("*.nb?"):
-        copy = cache / path.relative_to(find_folder())
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, copy)
-    cache.chmod(0o700)
+    shutil.copytree(find_folder(), cache)
 
     def count_notes(*options):
         command = [sys.executable, "-c", COMMAND, "convert", "t.txt", "t.npz", "--force", *options]

@@ -6,27 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from support import graded
+from support.graded import N_LABELS, SOME, TRAINING, graded_rows
 from support.pieces import read_in_pieces
 from support.states import forge, unpack
 
 import xmceval
 from xmceval import DataError, UsageError
 
-N_LABELS = 12
 EYE = np.eye(3)
-TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
-SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
-
-
-def make(seed, n_rows):
-    """Return truth with grades and scores from 0 to 1, with ties, empty rows and stored zeros."""
-    rng = np.random.default_rng(seed)
-    truth = sp.csr_array(rng.integers(1, 5, (n_rows, N_LABELS)) * (rng.random((n_rows, N_LABELS)) < 0.25))
-    truth.data[rng.random(truth.nnz) < 0.1] = 0
-    scores = sp.csr_array(rng.integers(1, 9, (n_rows, N_LABELS)) / 8 * (rng.random((n_rows, N_LABELS)) < 0.5))
-    return truth.astype(np.float32), scores
 
 
 def update_all(evaluator, matrices, ends):
@@ -42,7 +30,7 @@ def copied(evaluator):
 @pytest.mark.parametrize("training", [TRAINING, {"inverse_propensities": np.linspace(1, 3, N_LABELS)}], ids=str)
 def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
     metrics = [name for name in SOME if "train" not in name or "counts" in training]
-    case, options = make(5, 30), {"metrics": metrics, "k": [1, 3], **training}
+    case, options = graded_rows(5, 30), {"metrics": metrics, "k": [1, 3], **training}
     options |= {"by_frequency": "head,tail"} if "counts" in training else {}
     evaluator = update_all(graded.Evaluator(**options), case, [0, 4, 11])
     graded.Evaluator(metrics="P").save("a.state")
@@ -62,7 +50,7 @@ FILTER = np.array([[3, 4], [17, 7], [29, 1]])
 
 
 def test_rows_of_a_filter_are_counted_over_all_batches_and_files_do_not_have_its_pairs():
-    case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
+    case, options = graded_rows(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
     whole, path = graded.score(*case, **options), "a.state"
     evaluator = update_all(graded.Evaluator(**options), case, [0, 10, 10, 20])  # the second batch is empty
     for use in (evaluator.result, lambda: evaluator.save(path)):
@@ -113,7 +101,7 @@ def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
 
 
 def bad_batches():
-    truth, scores = make(9, 8)
+    truth, scores = graded_rows(9, 8)
     nan = scores.copy()
     nan.data[-1] = np.nan
     graded = truth * 3
@@ -133,7 +121,7 @@ def bad_batches():
 @pytest.mark.parametrize("what", bad_batches())
 def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_entries):
     y_true, y_score, message = bad_batches()[what]
-    case = make(10, 20)
+    case = graded_rows(10, 20)
     evaluator = graded.Evaluator(metrics=[*SOME, "ERR(max=4)"], k=3, **TRAINING, threads=1)
     update_all(evaluator, case, [0, 9, 20])
     before = pickle.dumps(evaluator)
@@ -256,7 +244,7 @@ def test_no_rows_and_rows_without_labels_are_lists_too():
 
 
 def test_inputs_are_not_written_to_and_paths_are_refused():
-    truth, scores = make(12, 9)
+    truth, scores = graded_rows(12, 9)
     copies = truth.copy(), scores.copy()
     graded.Evaluator(metrics="P,LRAP", k=1).update(truth, scores)
     assert all((one != two).nnz == 0 for one, two in zip(copies, (truth, scores), strict=True))
@@ -269,7 +257,7 @@ def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
     sizes = []
     for _ in range(2):
         for _ in range(40):
-            evaluator.update(*make(13, 128))
+            evaluator.update(*graded_rows(13, 128))
         sizes.append(len(pickle.dumps(evaluator)))
     assert sizes[1] < 1.01 * sizes[0]
 

@@ -11,23 +11,22 @@ import pytest
 from hypothesis import given, strategies as st
 from support import graded
 from support.executors import PicklingExecutor
+from support.graded import N_LABELS, SOME, TRAINING, graded_rows
 from support.measures import named, names_of
 from support.pieces import read_in_pieces
 from support.shards import save
-from support.strategies import few, random_case, random_weights, to_csr, to_rows
+from support.strategies import few, random_weights, to_rows
 
 import xmceval
 from xmceval import METRICS
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
-N_LABELS, MOST = 12, 3.0  # the largest weight
+MOST = 3.0  # the largest weight
 MERGEABLE = [metric for metric in METRICS.values() if metric.mergeable]
 DEFAULTS = [
     f"ERR(max=4)@{k}" if metric.name.startswith("ERR") else named(metric, {}, k) for metric in MERGEABLE for k in (1, 3)
 ]
 OPTIONS = [name for metric in MERGEABLE for name in names_of(metric) if not name.startswith("ERR")]
-TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
-SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
 
 
 @dataclass
@@ -67,14 +66,6 @@ class Problem:
 
 def parts_of(ends):
     return [slice(*pair) for pair in itertools.pairwise(ends)]
-
-
-def make(seed, n_rows):
-    """Return truth with grades and scores from 0 to 1, with ties, empty rows and stored zeros."""
-    case = random_case(seed, n_rows, N_LABELS)
-    rng = np.random.default_rng(seed)
-    truth = to_csr([row | dict.fromkeys(rng.choice(N_LABELS, 1).tolist(), 0.0) for row in case.truth], N_LABELS)
-    return truth, to_csr([{label: (x + 1.5) / 3 for label, x in row.items()} for row in case.scores], N_LABELS)
 
 
 def reset(problem, ends, _):
@@ -168,11 +159,13 @@ def shards(problem, ends, _):
 
 
 def in_blocks(problem, ends, _):
-    with pytest.MonkeyPatch.context() as patch:
-        read_in_pieces(patch, entries=20, numbers=1000)
-        results = [problem.score(threads=threads) for threads in (1, 3)]
-        batches = problem.evaluator([0, ends[-1] // 2, ends[-1]])
-    assert results[0] == results[1] == batches.result()
+    results = []
+    for threads, sizes in ((1, {"numbers": 1}), (3, {"entries": 20, "numbers": 1000}), (2, {"block": 7})):
+        with pytest.MonkeyPatch.context() as patch:
+            read_in_pieces(patch, **sizes)
+            results.append(problem.score(threads=threads))
+            batches = problem.evaluator([0, ends[-1] // 2, ends[-1]])
+    assert results == [batches.result()] * 3
     return results[0]
 
 
@@ -218,7 +211,7 @@ def test_rows_cut_anywhere_give_the_bits_of_one_score_for_every_metric(way, seed
     if is_weighted:
         weights = np.array(random_weights(seed, ends[-1]))
         weights[ends[:-1] if way is states else 0] = MOST  # not all of a state are 0
-    check(way, Problem(make(seed, ends[-1]), options, weights), ends, order)
+    check(way, Problem(graded_rows(seed, ends[-1]), options, weights), ends, order)
 
 
 EVERY = {"metrics": [*OPTIONS, "ERR(max=4)@3"]}
@@ -247,7 +240,7 @@ PROBLEMS = {
 def test_options_are_those_of_one_score(name, way, monkeypatch):
     if name.startswith("a filter") and way not in IN_ORDER:
         pytest.skip("the pairs of a filter refer to rows of the whole")
-    problem = Problem(make(3, 60), PROBLEMS[name])
+    problem = Problem(graded_rows(3, 60), PROBLEMS[name])
     if name.endswith("by id"):
         read_in_pieces(monkeypatch, ids=5)
     if name.startswith("weights"):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, table
 from support import graded
+from support.close import close
 from support.measures import named, options_of
 from support.pieces import read_in_pieces
 from support.strategies import random_case, random_weights, subsets, to_csr, weighted_cases, without
@@ -84,7 +85,7 @@ def check(names, truth, scores, counts, options):
     )
     for name, figure in zip(names, result.figures, strict=True):
         right = table.evaluate(name, truth, scores, rules)
-        assert result[name] == figure.estimate.value == pytest.approx(right or 0.0, rel=1e-12, abs=1e-12), name
+        assert result[name] == figure.estimate.value == close(right or 0.0), name
         if figure.measure.metric.family == "column":
             assert figure.estimate.undefined == (right is None), name
 
@@ -167,7 +168,7 @@ def test_without_a_number_of_labels_it_is_refused_or_that_of_the_labels_in_the_f
     else:
         rules = table.Rules(case.n_labels, case.inverse, threshold=THRESHOLD)
         right = table.evaluate(options["metrics"], truth, scores, rules)
-        assert [*graded.score("truth.txt", "scores.txt", **options).values()] == pytest.approx([right], rel=1e-12)
+        assert [*graded.score("truth.txt", "scores.txt", **options).values()] == close([right])
 
 
 # What each set of labels is called in definitions.

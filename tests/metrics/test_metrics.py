@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from judge import naive
 from support import graded, measures
+from support.close import close
 from support.intervals import check_interval, judged_interval
 from support.judged import check_judged
 from support.measures import ALIASES, HEADS, parse
@@ -53,11 +54,11 @@ def test_a_whole_sample_weight_is_so_many_rows(problem, weights):
         return measures.score(Case(truth, scores, case.n_labels, case.inverse), **options)
 
     weighted, repeated = measures.score(case, sample_weight=weights, **options), repeat(weights)
-    assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
+    assert dict(weighted) == close(dict(repeated))
     check_judged(weighted, case.truth, case.scores, case.inverse, weights, empty_rows, least=len(HEADS))
     assert weighted.counts == repeat([min(weight, 1) for weight in weights]).counts
     for name in weighted:
-        bounds = pytest.approx(repeated.tie_bounds(name), rel=1e-12, abs=1e-12, nan_ok=True)
+        bounds = close(repeated.tie_bounds(name), nan_ok=True)
         assert weighted.tie_bounds(name) == bounds, name
 
 

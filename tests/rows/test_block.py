@@ -139,12 +139,17 @@ def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes)
     assert seen[:2] == ["halve", "drop"]
 
 
+def select(block):
+    """Select the best labels of rows without truth."""
+    truth = Rows(np.zeros(block.n_rows + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    return block.select(truth, Scratch())
+
+
 def test_the_best_labels_are_selected_only_of_rows_that_nothing_changes_or_limits():
-    truth = Rows(np.zeros(N_ROWS + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
     [block] = selecting(as_scores(SCORES), 2).blocks()
-    assert block.select(truth, Scratch()) is not None
-    assert replace(block, repairs=(lambda *_: None,)).select(truth, Scratch()) is None
-    assert replace(block, longest=9).select(truth, Scratch()) is None
+    assert select(block) is not None
+    assert select(replace(block, repairs=(lambda *_: None,))) is None
+    assert select(replace(block, longest=9)) is None
 
 
 def names_file():
@@ -180,9 +185,8 @@ def test_a_score_that_is_no_number_has_its_place_where_labels_are_selected(n_bef
     source = as_batch(selecting(as_scores(scores), 2), 100, 3)
     [block] = source.blocks()
     block.take(n_before)
-    n = block.n_rows
     with pytest.raises(Fault) as raised:
-        block.select(Rows(np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)), Scratch())
+        select(block)
     words = "batch 3, y_score row 3: the score value of label 2 is NaN; expected a number"
     assert (raised.value.row, raised.value.message) == (103, words)
 

@@ -6,6 +6,7 @@ The tables are views of longer arrays with other codes behind them, so that a lo
 import numpy as np
 import pytest
 from judge import naive, naive_labels, naive_slices
+from support.close import close
 from support.intervals import check_interval, judged_interval
 from support.measures import HEADS
 from support.strategies import to_csr
@@ -92,11 +93,11 @@ def test_values_and_ceilings_of_labels_beyond_the_table_are_the_judges(kind):
         options["discount"] = figure.measure.option("discount") or "log2"
         k = figure.measure.k
         expected = naive.evaluate(name, k, options, TRUTH, SCORES, inverse)
-        assert figure.estimate.value == pytest.approx(expected, rel=1e-12), figure.name
+        assert figure.estimate.value == close(expected), figure.name
         best = naive.evaluate(name, k, options, TRUTH, ideal, inverse)
-        assert figure.estimate.ceiling == pytest.approx(best, rel=1e-12), figure.name
+        assert figure.estimate.ceiling == close(best), figure.name
         bounds = naive.tie_bounds(name, k, options, TRUTH, SCORES, inverse)
-        assert (figure.estimate.tie_low, figure.estimate.tie_high) == pytest.approx(bounds, rel=1e-12), figure.name
+        assert (figure.estimate.tie_low, figure.estimate.tie_high) == close(bounds), figure.name
 
 
 @every_kind
@@ -104,7 +105,7 @@ def test_expected_values_of_labels_beyond_the_table_are_the_judges(kind):
     for figure in summary(kind, ["PSP(norm=none)", "PSDCG"], ties="expected").figures:
         name, options = figure.measure.metric.name, {"norm": "none"}
         expected = naive.tie_mean(name, figure.measure.k, options, TRUTH, SCORES, inverse_of(kind))
-        assert figure.estimate.value == pytest.approx(expected, rel=1e-12), figure.name
+        assert figure.estimate.value == close(expected), figure.name
 
 
 @every_kind
@@ -120,7 +121,7 @@ def test_labels_beyond_the_table_are_in_the_last_bin(kind, edges):
         judged = naive_slices.shares(name, 3, options, TRUTH, SCORES, bins, len(slices), inverse=inverse)
         for each, pairs in zip(slices, judged, strict=True):
             found = each.estimates[str(parse(head, [3])[0])]
-            assert found.value == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), head
+            assert found.value == close(naive.ratio(pairs)), head
             check_interval(found.interval, judged_interval(pairs, head), len(pairs), head)
 
 
@@ -132,13 +133,13 @@ def test_labels_beyond_the_table_are_no_training_labels(kind):
     values = {figure.name.partition("@")[0]: figure.estimate.value for figure in found.figures}
     for rate, name in (("recall", "macroR(over=train)"), ("precision", "macroP(over=train)")):
         expected = naive_labels.evaluate(rate, "macro", sets, N_LABELS, over="train", train=counts)
-        assert values[name] == pytest.approx(expected, rel=1e-12)
+        assert values[name] == close(expected)
     ideal = [(set(), set(sorted(row, key=lambda label: (counts[label], label))[:2])) for row in TRUTH]
     assert values["coverage(over=ideal)"] == naive_labels.coverage(sets, "ideal", N_LABELS, ideal)
     by_bin = naive_slices.labels_of(naive_slices.bins_from_edges(counts, [1, 6]), 3)
     for number, each in enumerate(found.slices):
         expected = naive_slices.label_mean("recall", "macro", sets, by_bin[number], counts, over="train")
-        assert each.estimates["macroR(over=train)@2"].value == pytest.approx(expected or 0.0, rel=1e-12)
+        assert each.estimates["macroR(over=train)@2"].value == close(expected or 0.0)
 
 
 @every_kind

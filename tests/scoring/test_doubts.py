@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,7 +72,7 @@ def test_low_scores_that_hit_are_doubted_in_every_form_by_query(form):
         lines += [] if between is None else [between.format(*cell) for cell in cells]
         if form == "csv":
             pytest.importorskip("pyarrow")
-        Path(y_score).write_text("\n".join(lines) + "\n")
+        write(y_score, "\n".join(lines) + "\n")
     result = xmceval.score(y_true, y_score, metrics="P", k=1)
     changed = "P@1 is 0.00%, but 100.00% with the lowest score of each row as the best: "
     assert [line for line in result.doubts if "rank" not in line] == [changed + LOW_IS_BEST]
@@ -160,12 +159,12 @@ RUNS = {
 
 @pytest.mark.parametrize(("lines", "doubt"), RUNS.values(), ids=RUNS)
 def test_ranks_of_a_run_are_compared_with_its_scores(lines, doubt):
-    run, qrels = "run", "qrels"
-    write(qrels, "".join(f"q{i} 0 d{i % 7} 1\n" for i in range(20)))
+    write("qrels", "".join(f"q{i} 0 d{i % 7} 1\n" for i in range(20)))
     write(
-        run, "".join(f"q{i} Q0 d{i + n} {rank} {score} t\n" for i in range(20) for n, (rank, score) in enumerate(lines))
+        "run",
+        "".join(f"q{i} Q0 d{i + n} {rank} {score} t\n" for i in range(20) for n, (rank, score) in enumerate(lines)),
     )
-    doubts = xmceval.score(qrels, run, metrics="RR").doubts
+    doubts = xmceval.score("qrels", "run", metrics="RR").doubts
     assert [doubt in line and "in 20 of 20 queries" in line for line in doubts] == ([True] if doubt else [])
 
 

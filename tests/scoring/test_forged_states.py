@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.files import write
+from support.graded import N_LABELS, TRAINING
 from support.states import forge, pack, unpack
 
 import xmceval
 from xmceval import DataError, XmcevalError
 
-N_ROWS, N_LABELS = 30, 12
-TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
+N_ROWS = 30
 OPTIONS = {
     "plain": {"metrics": "P,nDCG,LRAP", "k": [1, 3], "shard": (1, 1)},
     "propensities": {"metrics": "PSP,macroF1(over=train)", "k": 2, "by_frequency": 3, **TRAINING},

@@ -20,10 +20,12 @@ AVERAGES, ZEROS = (METRICS["f1_score"].options[name] for name in ("average", "ze
 
 @pytest.mark.parametrize("zero", ZEROS)
 @pytest.mark.parametrize("average", AVERAGES)
-def test_decisions_are_scikit_learns(rng, average, zero):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decisions_are_scikit_learns(rng, average, zero, weighted):
     truth, scores = random_problem(rng, N_ROWS)
-    decided = (scores >= 0.5).astype(int)
+    decided, weights = (scores >= 0.5).astype(int), rng.random(N_ROWS) + 0.01 if weighted else None
     division = {"average": average, "zero_division": np.nan if zero == "skip" else float(zero)}
+    division["sample_weight"] = weights
     expected = {
         f"precision_score(average={average},zero={zero})": sk.precision_score(truth, decided, **division),
         f"recall_score(average={average},zero={zero})": sk.recall_score(truth, decided, **division),
@@ -32,9 +34,9 @@ def test_decisions_are_scikit_learns(rng, average, zero):
     }
     if zero != "skip":
         expected[f"Jaccard(average={average},zero={zero})"] = sk.jaccard_score(truth, decided, **division)
-    result = xmceval.score(truth, csr_matrix(scores), metrics=list(expected), threshold=0.5)
+    result = xmceval.score(truth, csr_matrix(scores), metrics=list(expected), threshold=0.5, sample_weight=weights)
     for name, value in expected.items():
-        assert result[name] == pytest.approx(value, **CLOSE), name
+        assert result[name] == pytest.approx(value, rel=1e-9 if weighted else 1e-12, abs=1e-12), name
 
 
 def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
@@ -63,16 +65,6 @@ def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
     }
     result = xmceval.score(truth, csr_matrix(scores), metrics=list(expected), threshold=0.5)
     assert dict(result) == pytest.approx(expected, **CLOSE)
-
-
-def test_sample_weights_are_scikit_learns(rng):
-    truth, scores = random_problem(rng, N_ROWS)
-    decided, weights = (scores >= 0.5).astype(int), rng.random(len(truth)) + 0.01
-    names = {f"f1_score(average={average})": average for average in AVERAGES}
-    result = xmceval.score(truth, csr_matrix(scores), metrics=list(names), threshold=0.5, sample_weight=weights)
-    for name, average in names.items():
-        expected = sk.f1_score(truth, decided, average=average, sample_weight=weights, zero_division=0)
-        assert result[name] == pytest.approx(expected, rel=1e-9), name
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,12 @@ K = 3
 BY_ROW = {name: metric for name, metric in METRICS.items() if metric.family in {"top-k", "row"}}
 # What a hit is worth: metrics of hits are scored on a truth of 1, others on grades.
 WORTHS = {"1": {"hit", "stop"}, "its grade": {"grade", "truth", "prediction"}, "1/p": {"propensity"}}
-any_worth = pytest.mark.parametrize("worth", WORTHS)
+
+
+def law(check):
+    """Check a law of all metrics of each worth, on drawn cases."""
+    return pytest.mark.parametrize("worth", WORTHS)(few(given(data=st.data())(check)))
+
 
 # A row whose k best are all hits has no pair of a hit and a miss, and counts 0.
 REWARDS_NO_PERFECTION = "AUC@k"
@@ -64,9 +69,7 @@ def perfected(worth, case):
     return Case(case.truth, best, case.n_labels, case.inverse)
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_values_lie_within_the_metrics_bounds_and_their_own(worth, data):
     result = score(data.draw(wide_cases(worth)), worth, by_row=False)
     for name, measure in measures_of(result).items():
@@ -82,9 +85,7 @@ def test_values_lie_within_the_metrics_bounds_and_their_own(worth, data):
             assert estimate.low <= estimate.value <= estimate.high, name
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_no_ranking_is_better_than_the_perfect_one(worth, data):
     case, but = data.draw(wide_cases(worth)), (REWARDS_NO_PERFECTION,)
     perfect, other = score(perfected(worth, case), worth, but=but), score(case, worth, but=but)
@@ -96,9 +97,7 @@ def test_no_ranking_is_better_than_the_perfect_one(worth, data):
         assert worse.value <= better.value + SLACK, name
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_the_perfect_ranking_of_a_normalised_metric_is_1(worth, data):
     case = data.draw(wide_cases(worth))
     assume(any(case.truth))
@@ -114,9 +113,7 @@ def test_the_perfect_ranking_of_a_normalised_metric_is_1(worth, data):
             assert estimate.value == pytest.approx(0.0 if worst_is_best else 1.0, abs=SLACK), name
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_the_order_of_rows_is_irrelevant_to_the_last_bit(worth, data):
     case = data.draw(wide_cases(worth))
     n_rows = len(case.truth)
@@ -127,9 +124,7 @@ def test_the_order_of_rows_is_irrelevant_to_the_last_bit(worth, data):
         assert again.estimates == before.estimates
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_names_of_labels_are_irrelevant_where_nothing_ties(worth, data):
     case = data.draw(wide_cases(worth, ties=False))
     new = data.draw(st.permutations(range(case.n_labels)))
@@ -140,9 +135,7 @@ def test_names_of_labels_are_irrelevant_where_nothing_ties(worth, data):
     assert score(Case(truth, scores, case.n_labels, inverse), worth).estimates == score(case, worth).estimates
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_swapping_a_miss_with_the_hit_below_it_never_worsens(worth, data):
     case = data.draw(wide_cases(worth, ties=False))
     better = []
@@ -162,9 +155,7 @@ def test_swapping_a_miss_with_the_hit_below_it_never_worsens(worth, data):
         assert is_no_loss or name.startswith(IS_A_MEAN_OVER_HITS), name
 
 
-@any_worth
-@few
-@given(data=st.data())
+@law
 def test_only_the_order_of_the_scores_matters(worth, data):
     case = data.draw(wide_cases(worth))
     before, levels = score(case, worth), sorted({value for row in case.scores for value in row.values()})

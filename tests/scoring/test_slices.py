@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,28 +27,33 @@ def zipf():
     return scipy.sparse.csr_array(train), scipy.sparse.csr_array(y_true), rng.random((120, 40)) + weights
 
 
-@pytest.mark.parametrize("bins", ["head,torso,tail", 4, "10,50", [5, 20, 100], 1])
-def test_shares_of_bins_add_up_to_the_metric(zipf, bins):
+@pytest.fixture(scope="module")
+def score(zipf):
+    """Return a function that scores them."""
     train, y_true, y_score = zipf
-    result = xmceval.score(y_true, y_score, train=train, k="1,3,5", metrics=ADDITIVE, by_frequency=bins)
+    return partial(xmceval.score, y_true, y_score, train=train)
+
+
+@pytest.mark.parametrize("bins", ["head,torso,tail", 4, "10,50", [5, 20, 100], 1])
+def test_shares_of_bins_add_up_to_the_metric(score, bins):
+    result = score(k="1,3,5", metrics=ADDITIVE, by_frequency=bins)
     for name in result:
         parts = [each.estimates[name].value for each in result.slices]
         assert sum(parts) == pytest.approx(result[name], rel=1e-12), name
         assert min(parts) >= 0, name
 
 
-def test_the_default_numbers_do_not_change(zipf):
+def test_the_default_numbers_do_not_change(score, zipf):
     train, y_true, y_score = zipf
-    plain = xmceval.score(y_true, y_score, train=train)
-    assert dict(plain) == dict(xmceval.score(y_true, y_score, train=train, by_frequency=3, ceiling=True))
+    plain = score()
+    assert dict(plain) == dict(score(by_frequency=3, ceiling=True))
     inverse = naive.inverse_propensities(np.asarray(train.sum(axis=0)).tolist(), 400, 0.55, 1.5)
     check_judged(plain, to_rows(y_true), to_rows(y_score), inverse, least=12)
     assert plain.slices == ()
 
 
-def test_bins_of_equal_mass_part_no_frequency_and_hold_like_shares(zipf):
-    train, y_true, y_score = zipf
-    result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=3)
+def test_bins_of_equal_mass_part_no_frequency_and_hold_like_shares(score):
+    result = score(metrics="P", by_frequency=3)
     head, torso, tail = (each.bin for each in result.slices)
     assert head.low > torso.high >= torso.low > tail.high
     assert head.n_labels + torso.n_labels + tail.n_labels == 40
@@ -87,10 +93,9 @@ def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
         ("-3", "ascending training counts, got '-3'"),
     ],
 )
-def test_bins_that_are_none_are_refused(zipf, bins, said):
-    train, y_true, y_score = zipf
+def test_bins_that_are_none_are_refused(score, bins, said):
     with pytest.raises(UsageError, match=said):
-        xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=bins)
+        score(metrics="P", by_frequency=bins)
 
 
 def test_bins_need_training_counts(zipf):
@@ -101,10 +106,9 @@ def test_bins_need_training_counts(zipf):
         xmceval.score(y_true, y_score, metrics="P", by_frequency=3, ties="best")
 
 
-def test_what_has_no_ceiling_and_no_share_is_told(zipf):
-    train, y_true, y_score = zipf
+def test_what_has_no_ceiling_and_no_share_is_told(score):
     names = ["P@3", "microP@3", "microR@3", "LRAP"]
-    result = xmceval.score(y_true, y_score, train=train, metrics=names, by_frequency=2, ceiling=True)
+    result = score(metrics=names, by_frequency=2, ceiling=True)
     assert "no ceiling is available for microP@3, LRAP" in result.warnings
     assert "no share by frequency is available for LRAP" in result.warnings
     assert 0 < result.estimates["microR@3"].ceiling <= 1
@@ -114,16 +118,14 @@ def test_what_has_no_ceiling_and_no_share_is_told(zipf):
     ("bins", "same"),
     [(np.int64(3), 3), (np.array(3), 3), ("3", 3), (np.array([10, 50]), "10,50"), ([np.int32(10), 50], "10,50")],
 )
-def test_bins_may_be_of_numpys_types(zipf, bins, same):
-    train, y_true, y_score = zipf
-    found, expected = (xmceval.score(y_true, y_score, train=train, by_frequency=each) for each in (bins, same))
+def test_bins_may_be_of_numpys_types(score, bins, same):
+    found, expected = (score(by_frequency=each) for each in (bins, same))
     assert found == expected
 
 
-def test_one_training_count_makes_two_bins(zipf):
-    train, y_true, y_score = zipf
-    result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=[30])
-    counts = train.sum(axis=0)
+def test_one_training_count_makes_two_bins(score, zipf):
+    result = score(metrics="P", by_frequency=[30])
+    counts = zipf[0].sum(axis=0)
     assert [each.bin.name for each in result.slices] == ["30 or more", "0 to 29"]
     assert [each.bin.n_labels for each in result.slices] == [(counts >= 30).sum(), (counts < 30).sum()]
 
@@ -137,10 +139,9 @@ def test_one_training_count_makes_two_bins(zipf):
         ([1000], ["1,000 or more", "0 to 999"]),
     ],
 )
-def test_bins_by_counts_have_the_same_name_everywhere_which_says_what_they_hold(zipf, bins, names):
-    train, y_true, y_score = zipf
-    result = xmceval.score(y_true, y_score, train=train, metrics="macroF1", k=1, by_frequency=bins)
-    counts = train.sum(axis=0)
+def test_bins_by_counts_have_the_same_name_everywhere_which_says_what_they_hold(score, zipf, bins, names):
+    result = score(metrics="macroF1", k=1, by_frequency=bins)
+    counts = zipf[0].sum(axis=0)
     for part in result.slices:
         low, _, high = part.bin.name.replace(",", "").removesuffix(" or more").partition(" to ")
         is_open = part.bin.name.endswith("or more")

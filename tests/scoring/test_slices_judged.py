@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_slices
 from support import graded, measures
+from support.close import close
 from support.intervals import check_interval, judged_interval
 from support.measures import HEADS, parse
 from support.strategies import few, random_case, random_weights, to_csr, weighted_cases, without
@@ -55,7 +56,7 @@ def check_slices(problem, spec, bins, n_bins, k, rels=()):
             if part.bin.is_empty:
                 assert math.isnan(estimate.value), where
                 continue
-            assert estimate.value == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), where
+            assert estimate.value == close(naive.ratio(pairs)), where
             check_interval(estimate.interval, judged_interval(pairs, name), len(pairs), where)
 
 
@@ -161,7 +162,7 @@ def check_means(problem, edges, k, filtered=None):
             if part.bin.is_empty:
                 assert math.isnan(estimate.value), (name, number)
                 continue
-            assert estimate.value == pytest.approx(value or 0.0, rel=1e-12, abs=1e-12), (name, number)
+            assert estimate.value == close(value or 0.0), (name, number)
 
 
 OF_LABELS = [
@@ -179,10 +180,10 @@ def test_one_bin_equals_the_whole(n_rows, seed, empty_rows):
     assert list(only.estimates) == list(result)
     for name, whole in result.estimates.items():
         part = only.estimates[name]
-        assert part.value == pytest.approx(whole.value, rel=1e-12, abs=1e-12), name
+        assert part.value == close(whole.value), name
         assert part.undefined == whole.undefined, name
         for own, other in ((part.low, whole.low), (part.high, whole.high)):
-            assert own == (None if other is None else pytest.approx(other, rel=1e-12)), name
+            assert own == (None if other is None else close(other)), name
 
 
 # Ceilings: the value of the perfect ranking, with rows dropped, weights and grades from rel on
@@ -236,7 +237,7 @@ def check_ceilings(case, weights, empty_rows, k, rel, filtered=None):
             assert found is None
         elif not result.estimates[str(parse(name)[0])].undefined:
             expected = judged(metric, k, chosen, case, truth, weights, empty_rows, filtered)
-            assert found == pytest.approx(expected, rel=1e-12, abs=1e-12), name
+            assert found == close(expected), name
 
 
 def test_ceilings_by_hand():

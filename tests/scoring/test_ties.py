@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from judge import naive
 from scipy.sparse import csr_matrix
 from support import graded, measures
+from support.close import close
 from support.judged import check_judged
 from support.measures import HEADS
 from support.pieces import read_in_pieces
@@ -33,7 +34,7 @@ def test_expected_is_the_mean_over_all_orders_of_ties(case):
     for head in HEADS:
         for k in cutoffs:
             mean = naive.tie_mean(*arguments(head, k, case))
-            assert result[f"{head}@{k}"] == pytest.approx(mean, rel=1e-12, abs=1e-12), f"{head}@{k}"
+            assert result[f"{head}@{k}"] == close(mean), f"{head}@{k}"
 
 
 @given(cases(graded=True, max_rows=4, max_labels=7), st.sampled_from(["zero", "drop"]))
@@ -43,9 +44,9 @@ def test_best_is_the_judges_best_and_worst_its_worst(case, empty_rows):
     for head, k in itertools.product(HEADS, cutoffs):
         name = f"{head}@{k}"
         bounds = naive.tie_bounds(*arguments(head, k, case), empty_rows=empty_rows, most_orders=24)
-        assert [result[name] for result in results[:2]] == pytest.approx(bounds, rel=1e-12, abs=1e-12), name
+        assert [result[name] for result in results[:2]] == close(bounds), name
         for result in results:
-            assert result.tie_bounds(name) == pytest.approx(sorted(bounds), rel=1e-12, abs=1e-12), name
+            assert result.tie_bounds(name) == close(sorted(bounds)), name
 
 
 # Large groups by hand. Ranks 1 and 2 are labels 30 (true) and 31; labels 0-11 tie, of which 4 are true, up to rank 14.
@@ -71,9 +72,9 @@ def test_a_large_group_has_the_mean_of_the_best_and_the_worst_of_all_its_orders(
         values = [num / den for num, den in (naive.METRICS[name](row) for row in rows)]
         ends = sorted([min(values), max(values)], reverse=name in naive.LOWER_IS_BETTER)
         named = f"{head}@{k}"
-        assert found["expected"][named] == pytest.approx(math.fsum(values) / len(values), rel=1e-12), named
-        assert [found["worst"][named], found["best"][named]] == pytest.approx(ends, rel=1e-12), named
-        assert found["label"].tie_bounds(named) == pytest.approx(sorted(ends), rel=1e-12), named
+        assert found["expected"][named] == close(math.fsum(values) / len(values)), named
+        assert [found["worst"][named], found["best"][named]] == close(ends), named
+        assert found["label"].tie_bounds(named) == close(sorted(ends)), named
 
 
 def test_groups_of_40_have_the_values_of_the_hypergeometric_distribution():
@@ -88,7 +89,7 @@ def test_groups_of_40_have_the_values_of_the_hypergeometric_distribution():
         "Abandonment@10": none[10],
         "RR@10": math.fsum((none[t - 1] - none[t]) / t for t in range(1, 11)),
     }
-    assert dict(result) == pytest.approx(expected, rel=1e-12)
+    assert dict(result) == close(expected)
     assert result.tie_bounds("P@10") == pytest.approx((0.0, 0.7))
     assert result.tie_bounds("Abandonment@10") == pytest.approx((0.0, 1.0))
 
@@ -188,6 +189,6 @@ def test_deep_cutoffs_on_long_rows_are_judged_as_shallow_ones_are(rng, n_values)
             naive.METRICS[given[0]](naive.seen(y, naive.ranked(s)[:k], k, given[2], case.inverse, n_labels))
             for y, s in zip(truth, scores, strict=True)
         ]
-        assert result[name] == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), name
+        assert result[name] == close(naive.ratio(pairs)), name
         bounds = naive.tie_bounds(*given, most_orders=1)
-        assert result.tie_bounds(name) == pytest.approx(sorted(bounds), rel=1e-12, abs=1e-12), name
+        assert result.tie_bounds(name) == close(sorted(bounds)), name

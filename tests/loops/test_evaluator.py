@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from support import graded
 from support.graded import N_LABELS, SOME, TRAINING, graded_rows
 from support.pieces import read_in_pieces

@@ -66,7 +66,14 @@ class Scratch:
 
     def __init__(self) -> None:
         self.arrays: dict[tuple[str, type], NDArray[Any]] = {}  # by name and dtype
+        self._rows: dict[str, Rows] = {}  # by prefix
         self._held: dict[str, tuple[tuple[Any, ...], Any]] = {}
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all arrays."""
+        of_rows = [array for rows in self._rows.values() for array in rows]
+        return sum([array.nbytes for array in (*self.arrays.values(), *of_rows)])
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
         """Return an array [size] with its previous content; a new one is filled with `fill`, if given."""
@@ -88,12 +95,17 @@ class Scratch:
         return made
 
     def rows(self, n_rows: int, n_entries: int, prefix: str = "") -> Rows:
-        """Return arrays for a number of rows and entries; `prefix` is of their names."""
-        return Rows(
-            self.array(f"{prefix}indptr", n_rows + 1, np.int64),
-            self.array(f"{prefix}indices", n_entries, np.int64),
-            self.array(f"{prefix}values", n_entries, np.float64),
-        )
+        """Return arrays for a number of rows and entries; those with another `prefix` are others."""
+        rows = self._rows.get(prefix)
+        if rows is None or rows.indptr.size <= n_rows or rows.indices.size < n_entries:
+            size = n_entries + n_entries // 4
+            rows = Rows(
+                np.empty(n_rows + 1 + n_rows // 4, dtype=np.int64),
+                np.empty(size, dtype=np.int64),
+                np.empty(size, dtype=np.float64),
+            )
+            self._rows[prefix] = rows
+        return Rows(rows.indptr[: n_rows + 1], rows.indices[:n_entries], rows.values[:n_entries])
 
 
 class EntryNames(NamedTuple):

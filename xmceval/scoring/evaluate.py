@@ -44,8 +44,7 @@ class BlockScratch(NamedTuple):
 
     def leave(self) -> None:
         """Keep small arrays for the next call: scoring a few rows is faster than making new arrays."""
-        arrays = *self.truth.arrays.values(), *self.scores.arrays.values()
-        if sum([array.nbytes for array in arrays]) <= MOST_SPARE:
+        if self.truth.n_bytes + self.scores.n_bytes <= MOST_SPARE:
             _spare[:] = [self]
 
 
@@ -114,7 +113,7 @@ def whole_blocks(sources: Sequence[Source], most_rows: int, first_row: int = 0, 
     blocks = list[Block]()
     for source in sources:
         n_rows = source.n_rows
-        if n_rows is None or n_rows > most_rows or n_rows != sources[0].n_rows:
+        if source.stored is None or n_rows is None or n_rows > most_rows or n_rows != sources[0].n_rows:
             return None
         block = whole_block(source, first_row, prefix)
         if block is None:

@@ -311,7 +311,8 @@ def _describe(parts: Sequence[Opened]) -> str:
 
 def are_same(first: Source, second: Source) -> bool:
     """Return whether two sources have the same files, shard by shard."""
-    return len(first.parts) == len(second.parts) and all(map(_are_same_file, first.parts, second.parts))
+    parts, others = first.parts, second.parts
+    return len(parts) == len(others) and all(map(_are_same_file, parts, others))
 
 
 def _are_same_file(first: Source, second: Source) -> bool:

@@ -47,7 +47,7 @@ BROKEN = {  # which file is broken, and how
     "bytes beyond ASCII": ("p.txt", PREDS.replace("4:.5", "4:é"), "p.txt:5: expected a number after the colon, found '4:\\xc3\\xa9'"),
     "a byte 0": ("p.txt", PREDS.replace("4:.5", "4:\0"), "p.txt:5: expected a number after the colon, found '4:\\x00'"),
     "long token": ("p.txt", PREDS.replace("4:.5", "4:" + "y" * 50), f"p.txt:5: expected a number after the colon, found '4:{'y' * 38}'..."),
-    "no header": ("p.txt", "u1 d1 1\nu1 d2 0\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'u1 d1 1' (hint: pass labels= if these are label names; of query, document and value name the columns, as in 'query_id,doc_id,score')"),
+    "no header": ("p.txt", "u1 d1 1\nu1 d2 0\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'u1 d1 1' (hint: pass labels= if these are label names; for query, document and value, name the columns, as in 'query_id,doc_id,score')"),
     "prose": ("p.txt", "hello world\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'hello world' (hint: pass labels= if these are label names)"),
     "legacy": ("p.txt", LEGACY, "p.txt: looks like truth (text, rows of label,label feature:value, header '4 3 5'); expected predictions, such as rows of idx:score"),
     "utf-16": ("p.txt", PREDS.encode("utf-16"), "p.txt: is UTF-16 text; expected UTF-8 text, npz or npy (hint: convert it with iconv -f UTF-16 -t UTF-8)"),

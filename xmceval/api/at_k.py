@@ -140,7 +140,9 @@ def _make(name: str, metric: str, others: str, value: str, *what: str) -> Any:
     options = "sample_weight : array of float or path, optional\n    One weight per row.\n"
     options += "grades : bool\n    Whether values of `y_true` are grades instead of 0 and 1."
     call = f"{name}(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]), k=2)"
-    example = f">>> {call}" if len(value) < len("0.1234") else f">>> round({call}, 4)"
+    example = f">>> {call}"
+    if len(value) >= len("0.1234"):
+        example = f">>> round({call}, 4)"
     if METRICS[metric].needs_propensities:
         function = scored
         options = "**options\n    Any other option of `score`; the propensities come from `train`, `counts` or "
@@ -166,13 +168,15 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
 
     None if `score` is needed: for invalid input, grades, more than one block, or anything that needs a warning.
     """
-    scratch, sums = BlockScratch.take(), Sums(1)
+    scratch = BlockScratch.take()
+    sums = Sums(1)
     try:
         opened = open_pair(y_true, y_score, depth=k + 1)
         if opened is None or k < 1:
             return None
         truth, scores = opened
-        blocks, n_labels = whole_blocks(opened, MOST_RANKED // k), truth.n_labels
+        n_labels = truth.n_labels
+        blocks = whole_blocks(opened, MOST_RANKED // k)
         if blocks is None or scores.notes:
             return None
         if n_labels is None or n_labels != scores.n_labels or k > n_labels:
@@ -185,7 +189,8 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
         task.add(batch, task.compute(batch), sums)
     except (DataError, Fault):
         return None
-    counts, cutoffs = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64), read_only(setup.program.cutoffs)
+    counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
+    cutoffs = read_only(setup.program.cutoffs)
     count_rows(batch.truth.indptr, batch.score_ends, batch.ranking.arrays, cutoffs, False, counts)
     if batch.whole != EMPTY_WHOLE or batch.ranking.n_tied or counts[LOWEST] or counts[ROUNDED]:
         return None
@@ -198,8 +203,9 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     # Exact sums are integers stored in several words, so their quotient is rounded only once.
     numerator, denominator = multiples_of(sums["sums"][0, :2].tolist())
     scratch.leave()
-    # A value of 0 may be doubtful, which `score` decides.
-    return numerator / denominator if numerator and denominator else None
+    if not numerator or not denominator:  # a value of 0 may be doubtful, which `score` decides
+        return None
+    return numerator / denominator
 
 
 _plain: list[AtK] = [_make(*row) for row in METRICS_AT_K[:5]]

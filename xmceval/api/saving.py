@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,14 @@ def parse_shard(value: Any) -> tuple[int, int] | None:
     """Parse ``"2/3"``, or a pair: the number of a shard, counted from 1, and the number of shards."""
     if value is None:
         return None
-    match = SHARD.fullmatch(value.strip()) if isinstance(value, str) else None
-    numbers = match.groups() if match else value
-    is_pair = isinstance(numbers, (tuple, list)) and len(numbers) == 2
-    try:
-        number, n_shards = map(int, numbers) if is_pair else (0, 0)
-    except (TypeError, ValueError):
-        number, n_shards = 0, 0
+    numbers = value
+    if isinstance(value, str) and (match := SHARD.fullmatch(value.strip())):
+        numbers = match.groups()
+    number = 0
+    n_shards = 0
+    if isinstance(numbers, (tuple, list)) and len(numbers) == 2:
+        with suppress(TypeError, ValueError):
+            number, n_shards = map(int, numbers)
     if n_shards < 1:
         raise UsageError(f"{argument('shard')}: expected its number and the number of all, such as 2/3, got {value!r}")
     if not 1 <= number <= n_shards:
@@ -157,7 +159,8 @@ def keep_rows(
     if ids is not None:
         ids.check_number(held_rows.n_rows)
     by_measure = truth.setup.program.columns
-    measures, columns = tuple(by_measure), [*by_measure.values()]
+    measures = tuple(by_measure)
+    columns = [*by_measure.values()]
     held = held_rows.join()
     values = held.values[:, :, columns]
     values[~held.counts[:, :, columns], 0] = np.nan
@@ -167,18 +170,24 @@ def keep_rows(
         from xmceval.files.saved_rows import RowTable, write_row_file  # not loaded by a score that saves nothing
 
         first = results[0]
-        meta = {  # digests and rules that must match between compared files, and the counts of each system
+        # Digests and rules that must match between compared files, and the counts of each system.
+        meta: dict[str, Any] = {
             "truth": f"{held_rows.digest:016x}",
             "rules": {name: value for name, value in first.options.items() if name in RULES},
-            **({} if first.propensities is None else {"propensities": first.propensities.digest}),
-            "counts": [asdict(result.counts) for result in results],
-            **({"has_queries": True} if truth.setup.nouns.are_of_queries else {}),
         }
+        if first.propensities is not None:
+            meta["propensities"] = first.propensities.digest
+        meta["counts"] = [asdict(result.counts) for result in results]
+        if truth.setup.nouns.are_of_queries:
+            meta["has_queries"] = True
+        names: Sequence[Any] = range(held_rows.n_rows)
+        if ids is not None:
+            names = ids.ids
         table = RowTable(
             str(save_rows),
             systems=tuple(result.name for result in results),
             metrics=tuple(measure.name for measure in measures),
-            rows=tuple(row if ids is None else ids.ids[row] for row in held.rows.tolist()),
+            rows=tuple(names[row] for row in held.rows.tolist()),
             values=values,
             weights=held.weights,
             has_ideal=has_ideal,
@@ -187,13 +196,17 @@ def keep_rows(
         write_row_file(save_rows, table, force=force)
     if not rows:
         return results
-    weights, with_rows = np.zeros(held_rows.n_rows), list[Result]()
+    with_rows = list[Result]()
+    row_ids = None
+    if ids is not None:
+        row_ids = tuple(ids.ids)
+    weights = np.zeros(held_rows.n_rows)
     weights[held.rows] = held.weights
     for number, result in enumerate(results):
         every_row = np.full((weights.size, len(measures), 2), np.nan)
         every_row[held.rows] = values[:, number]
         every_row[np.isnan(every_row[..., 0]), 1] = np.nan
         ideals = {measure.name: every_row[:, m, 1] for m, measure in enumerate(measures) if has_ideal[m]}
-        of_system = ResultRows(measures, every_row[..., 0], ideals, weights, None if ids is None else tuple(ids.ids))
+        of_system = ResultRows(measures, every_row[..., 0], ideals, weights, row_ids)
         with_rows.append(replace(result, held_rows=of_system))
     return tuple(with_rows)

@@ -410,15 +410,20 @@ def score_systems(
     same = tuple(doubt_same_scores(systems, truth.setup.nouns.row))
     if same:
         truth = replace(truth, setup=replace(truth.setup, warnings=(*truth.setup.warnings, *same)))
-    opened, holds_rows = truth.open_systems(systems), rows or save_rows is not None
+    opened = truth.open_systems(systems)
+    holds_rows = rows or save_rows is not None
     if not holds_rows and save_state is None:
         return tuple(map(finish_state, score_opened(truth, opened, progress=progress)))
     from xmceval.api import saving
     from xmceval.scoring.held_rows import HeldRows
 
     saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
-    held = HeldRows(truth.setup, len(opened)) if holds_rows else None
-    states = score_opened(truth, opened, () if held is None else (held,), progress=progress)
+    held = None
+    joint: tuple[JointRows, ...] = ()
+    if holds_rows:
+        held = HeldRows(truth.setup, len(opened))
+        joint = (held,)
+    states = score_opened(truth, opened, joint, progress=progress)
     results = tuple(map(finish_state, states))
     if held is not None:
         results = saving.keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
@@ -437,9 +442,11 @@ def score_opened(
     """Score opened systems, and also add their per-row values to `joint`."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress must be callable, got {type(progress).__name__}")
-    source, threads, first = truth.input.source, truth.setup.options.threads, list[FirstRows]()
+    source = truth.input.source
+    setup = truth.setup
+    first = list[FirstRows]()
     if truth.executor is None:
-        totals = evaluate(source, systems, joint, first=first, threads=threads, progress=progress)
+        totals = evaluate(source, systems, joint, first=first, threads=setup.options.threads, progress=progress)
     else:
         from xmceval.scoring.executor import evaluate_in_parts  # not loaded by a score without it
 
@@ -447,7 +454,9 @@ def score_opened(
     if truth.stamps:
         sources = source, *(system.scores for system in systems)
         check_unchanged(truth.stamps, [path for read in sources for path in read.files])
-    judgments, setup = truth.input.judgments, truth.setup
+    n_mentioned = None
+    if truth.input.judgments is not None:
+        n_mentioned = truth.input.judgments.n_mentioned
     weight_range = NO_RANGE
     states = list[State]()
     if setup.weights is not None:
@@ -455,21 +464,24 @@ def score_opened(
 
         weight_range = range_of(setup.weights, setup.weight_unit)
     for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-        n_mentioned = None if judgments is None else judgments.n_mentioned
         width = system.setup.width.or_seen(of_system.tally.whole.largest_label, n_mentioned)
         mistake, of_rows = find_doubts(
             first, number, setup=system.setup, n_labels=width.n_labels, are_lists=system.are_lists
         )
-        doubts = [Doubt(mistake), *of_rows] if mistake else of_rows
+        if mistake:
+            of_rows = [Doubt(mistake), *of_rows]
         of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
-        warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *doubts
-        n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)
+        warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *of_rows
+        if setup.weights is None:
+            n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)
+        else:  # also rows of weight 0
+            n_rows = setup.weights.size
         states.append(
             State(
                 system.name,
                 replace(system.setup, warnings=warnings),
                 of_system,
-                n_rows if setup.weights is None else setup.weights.size,
+                n_rows,
                 truth=(truth.name,),
                 scores=(system.file,),
                 systems=(system.name,),
@@ -485,13 +497,17 @@ def finish_state(state: State) -> Result:
     if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
     state.check_filter()
-    setup, totals, notes = state.setup, state.totals, list[str]()
-    whole, options, pairs, filtered = totals.tally.whole, setup.options, setup.filter, None
+    setup = state.setup
+    totals = state.totals
+    options = setup.options
+    whole = totals.tally.whole
+    notes = list[str]()
     width = setup.width.or_seen(whole.largest_label, state.n_mentioned)
     if not setup.width.is_known:
         notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
     warnings = *setup.warnings, *_check_state(state)
-    setup = setup if width is setup.width else replace(setup, width=width)
+    if width is not setup.width:
+        setup = replace(setup, width=width)
     summary = finish_totals(totals, setup)
     doubts, facts = split_doubts(
         (*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities, warnings))
@@ -499,6 +515,8 @@ def finish_state(state: State) -> Result:
     changed = options.changed()
     if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
         changed.pop("metrics", None)  # the default ones of queries
+    pairs = setup.filter
+    filtered = None
     if pairs is not None:
         removed = whole.removed, whole.rows_changed, whole.in_truth
         filtered = FilterReport(pairs.name, pairs.n_pairs, pairs.n_rows, *removed, options.filter_truth)
@@ -522,7 +540,9 @@ def finish_state(state: State) -> Result:
 
 def _check_state(state: State) -> Iterator[str]:
     """Refuse weights that are all 0; warn of small ones, of a threshold, of another data set, and of duplicates."""
-    setup, program, options = state.setup, state.setup.program, state.setup.options
+    setup = state.setup
+    program = setup.program
+    options = setup.options
     if setup.weights is not None:
         from xmceval.scoring.setup.per_row import check_any_weight, doubt_small_weights  # not loaded without weights
 
@@ -531,9 +551,13 @@ def _check_state(state: State) -> Iterator[str]:
         yield from doubt_small_weights(*state.weight_range, are_counted=are_counted)
     if options.threshold is not None:
         yield from _doubt_threshold(options.threshold, state)
-    propensities, is_filtered = setup.propensities, setup.filter is not None
-    sizes = Sizes(  # those that are known for certain
-        train=None if propensities.from_truth else propensities.n,
+    propensities = setup.propensities
+    is_filtered = setup.filter is not None
+    n_train = propensities.n
+    if propensities.from_truth:
+        n_train = None
+    sizes = Sizes(
+        train=n_train,
         test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
         labels=setup.width.or_none,
     )
@@ -551,7 +575,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
 
     Scores from -1 to 1 may be similarities, a threshold of 0 fits logits, and 1 fits counts.
     """
-    program, totals = state.setup.program, state.totals
+    program = state.setup.program
+    totals = state.totals
     decided = [task.n_decided(part) for task, part in zip(program.tasks, totals.parts, strict=True)]
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
@@ -559,19 +584,26 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     if n_decided is None or math.isinf(threshold) or n_predictions == 0 or least > greatest:
         return
     if n_decided == 0:
-        question = "is it in percent?" if threshold > 1 else "are the scores on another scale?"
+        question = "are the scores on another scale?"
+        if threshold > 1:
+            question = "is it in percent?"
         yield Doubt(f"no score reaches the threshold {threshold:g}, so no label counts as predicted: {question}")
     elif 0 < threshold < 1 and (greatest > BEYOND or MASKED < least < -BEYOND):
         seen = f"the threshold {threshold:g} is in 0..1, but the scores are from {least:.4g} to {greatest:.4g}"
-        logit, percent = round(math.log(threshold / (1 - threshold)), 4), round(100 * threshold, 4)
         if least < 0:
-            other, kind, convert = logit, "logits", "convert the scores with scipy.special.expit"
+            other = round(math.log(threshold / (1 - threshold)), 4)
+            kind = "logits"
+            convert = "convert the scores with scipy.special.expit"
         elif LEAST_PERCENT < greatest <= 100:
-            other, kind, convert = percent, "percents", "divide the scores by 100"
+            other = round(100 * threshold, 4)
+            kind = "percents"
+            convert = "divide the scores by 100"
         else:
             yield Doubt(f"{seen}: are they on the same scale?")
             return
-        value = argument("threshold", int(other) if other % 1 == 0 else other)
+        if other % 1 == 0:
+            other = int(other)
+        value = argument("threshold", other)
         yield Doubt(f"{seen}: are they {kind}? (hint: pass {value} for {kind}, or {convert})")
     elif threshold != 1 and not least == greatest == 1 and n_decided == n_predictions:
         yield Doubt(

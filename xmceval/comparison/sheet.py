@@ -64,7 +64,7 @@ def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sh
 
 
 def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
-    """List the mean and the spread of each system over its runs: of all labels, then of each bin."""
+    """List the mean and the spread of each system over its runs, for all labels, then for each bin."""
     for runs in systems:
         for bin_name, spreads in itertools.groupby((*runs.spreads, *runs.spreads_in_bins), lambda spread: spread.bin):
             rows = []
@@ -185,7 +185,7 @@ def describe_level(comparisons: Sequence[Compared]) -> str:
 
 
 def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
-    """List the differences: by pair and bin; of many pairs by metric, and with no common baseline as matrices."""
+    """List the differences by pair and bin; many pairs by metric, as matrices if they share no baseline."""
     is_adjusted = any(difference.p_adjusted not in {None, difference.p} for difference in comparison.differences)
     adjusted = ADJUSTED if is_adjusted else None
     if not has_many_pairs(comparison):

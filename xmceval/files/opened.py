@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 Role = Literal["truth", "scores"]
 HEAD_BYTES = 1 << 20
-MOST_LINES, MOST_BYTES = 1000, 1 << 16  # limits of the head that is split into words
+MOST_LINES = 1000
+MOST_BYTES = 1 << 16  # limits of the head that is split into words
 
 
 @dataclass(frozen=True)
@@ -93,20 +94,26 @@ class Head:
     def lines(self) -> list[bytes]:
         """The complete lines of text, without a byte order mark; a single line may be incomplete."""
         lines = self.text.split(b"\n")
-        return lines if self.is_whole or len(lines) == 1 else lines[:-1]
+        if self.is_whole or len(lines) == 1:
+            return lines
+        return lines[:-1]
 
     @property
     def first_line(self) -> tuple[int, bytes]:
         """The number and text of the first line that is neither blank nor a comment; 0 if there is none."""
-        number = self.rows[0].number if self.rows else 0
-        return number, self.lines[number - 1] if number else b""
+        if not self.rows:
+            return 0, b""
+        number = self.rows[0].number
+        return number, self.lines[number - 1]
 
     @cached_property
     def rows(self) -> list[HeadRow]:
         """The first lines that are neither blank nor comments, as words: formats are told apart by these."""
-        rows, n_bytes = list[HeadRow](), 0
+        rows = list[HeadRow]()
+        n_bytes = 0
         for number, line in enumerate(self.lines[:MOST_LINES], 1):
-            text, n_bytes = line.strip(), n_bytes + len(line) + 1
+            text = line.strip()
+            n_bytes += len(line) + 1
             if n_bytes > MOST_BYTES:
                 break
             if text and not text.startswith(b"#"):
@@ -169,8 +176,9 @@ class Opened:
         """Describe the format of the input, and how its rows are read in a role."""
         storage = (self.is_held, "held in memory"), (self.is_copied, "copied to a temporary file")
         text = ", ".join([*self.facts, *(words for is_so, words in storage if is_so)])
-        is_ranked = self.format is not IN_MEMORY and self.is_ranked and role == "scores"
-        return f"{text}; ranked by their order, best first" if is_ranked else text
+        if self.format is not IN_MEMORY and self.is_ranked and role == "scores":
+            text += "; ranked by their order, best first"
+        return text
 
     @property
     def line(self) -> str:
@@ -198,14 +206,18 @@ class Opened:
     def named_rows(self) -> Axis:
         """The rows as a column with a known name names them, or else the index."""
         naming = naming_columns(self.columns)
-        return self.columns[naming[0]]() if naming else self.rows or Axis(self.name, "row")
+        if naming:
+            return self.columns[naming[0]]()
+        return self.rows or Axis(self.name, "row")
 
     @property
     def documents(self) -> Documents | None:
         """How documents, or labels that are text, are numbered by this truth alone; else None."""
-        if self.judgments is not None:
-            return None if self.judgments.documents.words is None else self.judgments.documents
-        return None if self.by_row is None else self.by_row.labels
+        if self.judgments is not None and self.judgments.documents.words is not None:
+            return self.judgments.documents
+        if self.judgments is None and self.by_row is not None:
+            return self.by_row.labels
+        return None
 
     @property
     def ranking(self) -> str | None:

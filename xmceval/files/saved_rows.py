@@ -76,15 +76,18 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
     ideals = [IDEAL + name for name, has in zip(table.metrics, table.has_ideal, strict=True) if has]
     text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
     writer = csv_writer(text)
-    first = QUERY if table.meta.get("has_queries") else FIRST_COLUMNS[0]
-    writer.writerow([first, *FIRST_COLUMNS[1:], *table.metrics, *ideals, N_ROWS])
+    first, *others = FIRST_COLUMNS
+    if table.meta.get("has_queries"):
+        first = QUERY
+    writer.writerow([first, *others, *table.metrics, *ideals, N_ROWS])
     n_left = len(table.rows) * len(table.systems)
     for row, weight, of_row in zip(table.rows, table.weights.tolist(), table.values, strict=True):
         for system, fractions in zip(table.systems, of_row.tolist(), strict=True):
             n_left -= 1
             numerators = [None if math.isnan(numerator) else numerator for numerator, _ in fractions]
             denominators = [ideal for (_, ideal), has in zip(fractions, table.has_ideal, strict=True) if has]
-            writer.writerow([row, system, weight, *numerators, *denominators, None if n_left else len(table.rows)])
+            n_rows = None if n_left else len(table.rows)
+            writer.writerow([row, system, weight, *numerators, *denominators, n_rows])
     text.detach()
 
 
@@ -112,7 +115,10 @@ def read_rows(source: str | Path | Shards) -> RowTable:
         return _join_shards(source.name, [read_rows(part) for part in in_turn(source.name, source.parts)])
     path = to_path(source)
     content = read_all_bytes(path)
-    table = _read_npz(path, content) if content.startswith(b"PK") else _read_csv(path, content)
+    if content.startswith(b"PK"):
+        table = _read_npz(path, content)
+    else:
+        table = _read_csv(path, content)
     if not table.rows:
         raise DataError(f"{path}: has no values of rows")
     if np.isinf(table.values).any() or np.isnan(table.values[..., 1]).any() or not np.isfinite(table.weights).all():
@@ -129,8 +135,10 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
             schema = meta.pop("schema")
             systems, metrics, has_ideal = (tuple(meta.pop(name)) for name in ("systems", "metrics", "has_ideal"))
     except DAMAGE as error:
-        is_known = isinstance(error, (DataError, RepeatedKeyError))
-        problem = f" ({error})" if is_known else explain_damage(error)
+        if isinstance(error, (DataError, RepeatedKeyError)):
+            problem = f" ({error})"
+        else:
+            problem = explain_damage(error)
         raise DataError(
             f"{path}: cannot be read as per-instance values; is the file damaged?{problem} "
             f"(hint: write them with {argument('save_rows')})"
@@ -161,7 +169,8 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV; expected per-instance values") from error
     has_queries = QUERY in head and "row" not in head
-    head = ["row" if has_queries and name == QUERY else name for name in head]
+    if has_queries:
+        head = ["row" if name == QUERY else name for name in head]
     names = _list_metrics(head)
     if "row" not in head or not names:
         raise DataError(
@@ -192,7 +201,9 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
     if (weights != weights[:, :1]).any():
         raise DataError(f"{path}: expected one weight per row, the same for all systems")
     has_ideal = tuple(IDEAL + name in head for name in names)
-    meta = {"has_queries": True} if has_queries else {}
+    meta = dict[str, Any]()
+    if has_queries:
+        meta["has_queries"] = True
     metrics = _find_metrics(path, names)
     return RowTable(str(path), systems, metrics, rows, values, weights[:, :1].ravel(), has_ideal, meta)
 
@@ -250,9 +261,12 @@ def _join_shards(name: str, shards: Sequence[RowTable]) -> RowTable:
     meta: dict[str, Any] = {key: first.meta[key] for key in kept if key in first.meta}
     if all("truth" in shard.meta for shard in shards):
         meta["truth"] = json.dumps([shard.meta["truth"] for shard in shards])
+    systems = first.systems
+    if any(shard.systems != systems for shard in shards):
+        systems = (name,)
     return RowTable(
         name,
-        first.systems if all(shard.systems == first.systems for shard in shards) else (name,),
+        systems,
         first.metrics,
         rows,
         np.concatenate([shard.values for shard in shards]),

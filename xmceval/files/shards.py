@@ -41,8 +41,7 @@ def check_files(paths: Sequence[Path], may_have_shards: Container[Path] = ()) ->
             what = "- is standard input, which" if STDIN in {path, pipes[key]} else f"{path}: a pipe"
             raise UsageError(f"{what} can stand for one file only")
         pipes[key] = path
-    hint = " (hint: pass a pattern such as 'shards/*', to take its files as shards)"
-    faults = [fault for path in paths if (fault := _find_fault(path, hint if path in may_have_shards else ""))]
+    faults = [fault for path in paths if (fault := _find_fault(path, may_have_shards))]
     if faults:
         raise DataError(*dict.fromkeys(faults))
     renew_pipes(paths)
@@ -58,7 +57,7 @@ def is_present(path: Path) -> bool:
         return True
 
 
-def _find_fault(path: Path, hint: str) -> str:
+def _find_fault(path: Path, may_have_shards: Container[Path]) -> str:
     """Describe the problem with a path, or return an empty string."""
     if path == STDIN:
         return ""
@@ -70,9 +69,14 @@ def _find_fault(path: Path, hint: str) -> str:
     except (OSError, ValueError) as error:  # such as a NUL in the path
         return f"{path}: {getattr(error, 'strerror', None) or error}"
     if path.is_dir() and not has_pair(path):
+        hint = ""
+        if path in may_have_shards:
+            hint = " (hint: pass a pattern such as 'shards/*', to take its files as shards)"
         return f"{path}: is a directory; expected a file{hint}"
-    is_unreadable = not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK)
-    return f"{path}: Permission denied" if is_unreadable else ""
+    is_local = not isinstance(path, RemotePath)
+    if is_local and path.exists() and not os.access(path, os.R_OK):
+        return f"{path}: Permission denied"
+    return ""
 
 
 def find_shards(value: Any, *, are_scores: bool = False) -> Any:
@@ -114,8 +118,9 @@ def is_matrix(value: Any) -> bool:
     """Return whether a value is a path or a matrix, rather than a row of numbers, names or labels."""
     if isinstance(value, (str, Path)) or hasattr(value, "tocsr"):
         return True
-    is_pair = isinstance(value, tuple) and len(value) == 2
-    return all(getattr(array, "ndim", 0) == 2 for array in value) if is_pair else getattr(value, "ndim", 0) == 2
+    if isinstance(value, tuple) and len(value) == 2:
+        return all(getattr(array, "ndim", 0) == 2 for array in value)
+    return getattr(value, "ndim", 0) == 2
 
 
 def _is_name(part: Any) -> bool:
@@ -147,7 +152,9 @@ def _find_tables(path: Path) -> Shards | None:
         pattern = Path(glob.escape(str(path)), "*")
     parts = _match(pattern)
     are_tables = all(split_ending(part.name)[1].startswith(TABLE_ENDINGS) for part in parts)
-    return Shards(parts, path.name or str(path), is_listed=False) if parts and are_tables else None
+    if not parts or not are_tables:
+        return None
+    return Shards(parts, path.name or str(path), is_listed=False)
 
 
 def _match(pattern: Path) -> list[Path]:
@@ -185,7 +192,9 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
     if is_file:
         return _find_tables(path) or path
     if name.startswith("@") and len(name) > 1:
-        return _read_list(name, file) if is_present(beside(file, name[1:])) else None
+        if not is_present(beside(file, name[1:])):
+            return None
+        return _read_list(name, file)
     if not glob.has_magic(name):
         return None
     pattern = path
@@ -196,7 +205,9 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
         parts = _match(pattern)
     except DataError:  # of a store that does not answer
         return path
-    return Shards(parts, name_of(path), is_listed=False) if parts else None
+    if not parts:
+        return None
+    return Shards(parts, name_of(path), is_listed=False)
 
 
 def natural_key(path: str | Path) -> tuple[object, ...]:
@@ -216,7 +227,8 @@ def check_pairing(truth: Any, scores: Any) -> None:
     ours: Sequence[Any] = ()
     theirs: Sequence[Any] = ()
     if all(isinstance(part, (str, Path)) for part in (*truth.parts, *scores.parts)):
-        ours, theirs = _find_keys(truth.parts), _find_keys(scores.parts)
+        ours = _find_keys(truth.parts)
+        theirs = _find_keys(scores.parts)
     if len(truth) != len(scores):
         sides = ((ours, truth, theirs, scores), (theirs, scores, ours, truth)) if ours else ()
         missing = ""  # the first shard without a partner, if names show it

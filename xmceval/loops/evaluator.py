@@ -55,7 +55,8 @@ from xmceval.scoring.state_file import load_state, pack_state, unpack_state
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
-WHAT, NAME = "Evaluator", "this Evaluator"  # the class and an instance, in messages
+WHAT = "Evaluator"
+NAME = "this Evaluator"  # the class and an instance, in messages
 OF_FILES = frozenset({"max_line", "row_ids", "missing", "sample_weight"})  # options not for loops
 
 
@@ -179,19 +180,24 @@ class Evaluator:
         return evaluator
 
     def _begin(self, state: State, threads: int | None) -> None:
-        self._threads, self._lock, self._scratch = threads, threading.RLock(), BlockScratch.take()
+        self._threads = threads
+        self._lock = threading.RLock()
+        self._scratch = BlockScratch.take()
         self._n_batches = 0
         self._take(state)
 
     def _take(self, state: State) -> None:
         """Continue from another state with the same configuration."""
         self._base: State = state  # how rows are scored; its totals and rows are those when it was taken
-        self._totals, self._n_rows = state.totals, state.n_rows  # of all rows
+        self._totals = state.totals  # of all rows
+        self._n_rows = state.n_rows
         self._is_torn = False  # whether a batch was counted in part
         self._is_first = True  # whether no batch has been added to it
         self._most_rows = rows_at_once([state.setup])  # in a block
-        labels, is_declared = state.setup.labels, state.setup.options.labels is not None
-        self._names = Names.of(labels.listed) if labels is not None and is_declared else None
+        self._names: Names | None = None
+        labels = state.setup.labels
+        if labels is not None and state.setup.options.labels is not None:
+            self._names = Names.of(labels.listed)
 
     @property
     def _state(self) -> State:
@@ -227,11 +233,12 @@ class Evaluator:
         """
         with self._lock:
             self._check_whole()
-            setup, pair = self._base.setup, None
+            setup = self._base.setup
+            pair = None
             _check_growing(self._base)
             if self._n_rows and setup.labels is None and setup.options.duplicates == "error":  # as in earlier batches
-                n_labels, depth = setup.width.or_none, depth_of(setup)
-                pair = open_pair(y_true, y_score, n_labels, has_grades=setup.has_grades, depth=depth)
+                n_labels = setup.width.or_none
+                pair = open_pair(y_true, y_score, n_labels, has_grades=setup.has_grades, depth=depth_of(setup))
             if pair is None:
                 self._add_named(y_true, y_score, sample_weight)
             else:
@@ -255,11 +262,14 @@ class Evaluator:
                 raise UsageError(
                     f"{name} is a table; an {WHAT} takes matrices (hint: pass whole tables to xmceval.score)"
                 )
+        unnamed = ""
+        if setup.labels_by == "position":
+            unnamed = EARLIER
         known = KnownLabels(
             setup.width,
             self._names,
             axis=setup.labels,
-            unnamed=EARLIER if setup.labels_by == "position" else "",
+            unnamed=unnamed,
             n_columns=count_scored_labels([y_score]),
         )
         truth = inputs.open_truth(find_shards(y_true), setup.options, known)
@@ -290,7 +300,8 @@ class Evaluator:
         self, sample_weight: Any, truth: Source, rows: Axis | None = None, scored_rows: Axis | None = None
     ) -> Float64 | None:
         """Check the sample weights of a batch; their index may name rows, as in truth and scores."""
-        greatest, number = self._base.max_weight, self._n_batches + 1
+        greatest = self._base.max_weight
+        number = self._n_batches + 1
         name = f"sample_weight of batch {number}"
         if greatest is None or sample_weight is None:
             if sample_weight is not None:
@@ -355,15 +366,18 @@ class Evaluator:
         changes_nothing = setup is self._base.setup and weights is None and setup.options.duplicates == "error"
         if self._is_first or not changes_nothing:
             self._base = self._describe(truth, scores, weights, setup)
-        self._totals, self._n_rows = totals, self._n_rows + (truth.n_rows or 0)
+        self._totals = totals
+        self._n_rows += truth.n_rows or 0
         self._is_torn = self._is_first = False
 
     def _describe(self, truth: Source, scores: Source, weights: Float64 | None, setup: Setup) -> State:
         """Return how the rows of a batch are scored."""
         base = self._base
-        weight_range, removed = base.weight_range, base.removed
+        weight_range = base.weight_range
+        removed = base.removed
         if weights is not None:
-            used, (least, greatest) = weights[weights > 0], weight_range
+            used = weights[weights > 0]
+            least, greatest = weight_range
             weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
         if setup.options.duplicates == "max":
             removed = removed[0] + _count_removed(truth), removed[1] + _count_removed(scores)
@@ -379,8 +393,8 @@ class Evaluator:
 
     def _in_batch(self, truth: Source, scores: Source) -> tuple[Source, Source]:
         """Return sources whose rows are numbered over all batches, and whose messages name this batch."""
-        first_row, number = self._n_rows, self._n_batches + 1
-        return as_batch(truth, first_row, number), as_batch(scores, first_row, number)
+        number = self._n_batches + 1
+        return as_batch(truth, self._n_rows, number), as_batch(scores, self._n_rows, number)
 
     def _agree_on_width(self, truth: Source, scores: Source, setup: Setup) -> tuple[Setup, Totals]:
         """Take the number of labels from a batch, or check that it agrees with earlier batches."""
@@ -398,12 +412,14 @@ class Evaluator:
         setup = setup.with_width(width)
         self._most_rows = rows_at_once([setup])
         wider = empty(setup)
-        return setup, wider.merge(totals) if self._n_rows else wider  # rows of a file, too
+        if self._n_rows:  # also rows of a file
+            wider = wider.merge(totals)
+        return setup, wider
 
     def _check_block(self, truth: Source, system: OpenedSystem) -> Callable[[Totals], None] | None:
         """Check a batch of one block; return what adds it to totals, or None for several blocks or invalid rows."""
-        sources, prefix = (truth, system.scores), f"batch {self._n_batches + 1}, "
-        blocks = whole_blocks(sources, self._most_rows, self._n_rows, prefix)
+        prefix = f"batch {self._n_batches + 1}, "
+        blocks = whole_blocks((truth, system.scores), self._most_rows, self._n_rows, prefix)
         if blocks is None:
             return None
         block, other = blocks
@@ -418,7 +434,8 @@ class Evaluator:
         """Check a batch, whose blocks are scored by a pool of threads; return what adds its totals to others."""
         truth, scores = self._in_batch(truth, system.scores)
         steps = Lockstep(truth, [scores], most_rows=self._most_rows)
-        systems, of_batch = [replace(system, scores=scores)], empty(system.setup)
+        systems = [replace(system, scores=scores)]
+        of_batch = empty(system.setup)
 
         def work(scratch: BlockScratch, blocks: tuple[Block, ...]) -> None:
             score_block(scratch, blocks, systems, [of_batch])
@@ -557,7 +574,8 @@ class Evaluator:
 
         `name` is used in messages.
         """
-        current, state = self._state, unpack_state(content, name)
+        current = self._state
+        state = unpack_state(content, name)
         _without_pairs(current).check_compatible(state)
         setup = replace(state.setup, filter=current.setup.filter)
         return self._of(replace(state, name=NAME, setup=setup), self._threads)
@@ -595,7 +613,9 @@ def _check_growing(state: State) -> None:
 def _without_pairs(state: State) -> State:
     """Return a state whose filter has no pairs, as if it had never had any; its totals have their effect."""
     pairs = state.setup.filter
-    return state if pairs is None else replace(state, setup=replace(state.setup, filter=Filter(pairs.name, 0, 0)))
+    if pairs is None:
+        return state
+    return replace(state, setup=replace(state.setup, filter=Filter(pairs.name, 0, 0)))
 
 
 def restore_evaluator(content: bytes, threads: int | None, pairs: Filter | None) -> Evaluator:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.score import finish_state
-from xmceval.errors import DataError, Doubt, UsageError, argument, describe_type, listed, warn
+from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, describe_type, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import check_output, write_output
 from xmceval.files.shards import check_files, find_shards, natural_key
 from xmceval.loops.evaluator import Evaluator
 from xmceval.report.result import Result
-from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.shards import Shards
 from xmceval.scoring.state import State, check_shards
 from xmceval.scoring.state_file import load_state, pack_state
 
@@ -77,15 +77,17 @@ def merge(
     >>> merge([first, second])["P@1"]
     0.5
     """
-    found = find_shards(states) if isinstance(states, (str, Path)) else states
+    found = states
+    if isinstance(states, (str, Path)):
+        found = find_shards(states)
     if isinstance(found, (str, Path, Evaluator)):
         hint = " (hint: pass a list, or a pattern such as '*.state.npz')"
         raise UsageError(f"states must be a list of paths or Evaluators, got only one{hint}")
     if isinstance(found, Mapping) or not isinstance(found, (Iterable, Shards)):  # a Result is a mapping
         raise UsageError(f"states must be a list of paths or Evaluators, got {describe_type(found)}")
-    result = merge_states(
-        list(parts_of(found) if isinstance(found, Shards) else found), name=name, save_state=save_state, force=force
-    )
+    if isinstance(found, Shards):
+        found = found.parts
+    result = merge_states(list(found), name=name, save_state=save_state, force=force)
     warn(result.doubts)
     return result
 
@@ -98,14 +100,19 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
     check_files(files)
     if save_state is not None:
         check_output(to_path(save_state), force=force, inputs=files)
-    opened, seen = list[State](), dict[object, str]()
+    opened = list[State]()
+    seen = dict[object, str]()
     for number, state in enumerate(states, 1):
-        place, noun = f"state {number}", "file"
+        place = f"state {number}"
         key: object
         if isinstance(state, Evaluator):
-            its_state, key, noun = replace(state._state.without_pairs(), name=place), id(state), "Evaluator"
+            its_state = replace(state._state.without_pairs(), name=place)
+            key = id(state)
+            noun = "Evaluator"
         elif isinstance(state, (str, Path)):
-            its_state, key = load_state(state), to_path(state).resolve()
+            its_state = load_state(state)
+            key = to_path(state).resolve()
+            noun = "file"
         else:
             raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
         if key in seen:
@@ -135,7 +142,9 @@ def merge_states(states: Sequence[Any], *, name: str | None, save_state: str | P
         if missing:
             merged = replace(merged, setup=replace(merged.setup, warnings=(*merged.setup.warnings, missing)))
     result = finish_state(merged)
-    return result if name is None else replace(result, name=name)
+    if name is None:
+        return result
+    return replace(result, name=name)
 
 
 def _find_missing(states: Sequence[State]) -> str:
@@ -143,7 +152,8 @@ def _find_missing(states: Sequence[State]) -> str:
     numbered = [state for state in states if state.n_shards]
     if not numbered:
         return ""
-    first, n_shards = numbered[0], numbered[0].n_shards
+    first = numbered[0]
+    n_shards = first.n_shards
     for state in states:
         if state.systems and not state.n_shards:
             raise DataError(
@@ -155,6 +165,9 @@ def _find_missing(states: Sequence[State]) -> str:
     if not n_missing:
         return ""
     missing = islice((number for number in range(1, n_shards + 1) if number not in present), MOST_NAMED)
-    more = f" and {n_missing - MOST_NAMED:,} more" if n_missing > MOST_NAMED else ""
-    shards, verb = ("shard", "is") if n_missing == 1 else ("shards", "are")
+    more = ""
+    if n_missing > MOST_NAMED:
+        more = f" and {n_missing - MOST_NAMED:,} more"
+    shards = agreeing(n_missing, "shard", "shards")
+    verb = agreeing(n_missing, "is", "are")
     return Doubt(f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing")

@@ -74,8 +74,11 @@ class Metric(torchmetrics.Metric):
         super().__init__(**(dist_options or {}))
         if n_rows is not None and not (isinstance(n_rows, Integral) and n_rows >= 1):
             raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
-        self._n_rows, self._sep, self._n_seen = n_rows, sep, 0
-        self._evaluator, self._is_persistent = Evaluator(n_labels=n_labels, **options), False
+        self._n_rows = n_rows
+        self._sep = sep
+        self._n_seen = 0
+        self._evaluator = Evaluator(n_labels=n_labels, **options)
+        self._is_persistent = False
         if not self._evaluator._base.setup.width.is_known:
             raise UsageError("the number of labels is not known (hint: pass n_labels)")
 
@@ -94,7 +97,9 @@ class Metric(torchmetrics.Metric):
         DataError
             Data that is wrong, with its row.
         """
-        n_batch, n_left = len(preds[0]) if isinstance(preds, (tuple, list)) else len(preds), 1 << 62
+        is_pair = isinstance(preds, (tuple, list))
+        n_batch = len(preds[0]) if is_pair else len(preds)
+        n_left = 1 << 62  # no limit
         if self._n_rows is not None:  # rows that a sampler repeats at the end of this process do not count
             n_own = self._n_rows
             if distributed.is_available() and distributed.is_initialized():
@@ -106,8 +111,11 @@ class Metric(torchmetrics.Metric):
                     "process (hint: call reset() between epochs, or leave out n_rows)"
                 )
         if n_left < n_batch:
-            preds = tuple(part[:n_left] for part in preds) if isinstance(preds, (tuple, list)) else preds[:n_left]
             target = target[:n_left]
+            if is_pair:
+                preds = tuple(part[:n_left] for part in preds)
+            else:
+                preds = preds[:n_left]
         if n_left:
             try:
                 self._evaluator.update(target, preds)
@@ -140,14 +148,17 @@ class Metric(torchmetrics.Metric):
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
         """Add a batch and return its own values, over all processes only with ``dist_sync_on_step``."""
-        before, self._evaluator = self._evaluator, self._evaluator._emptied()
+        before = self._evaluator
+        self._evaluator = before._emptied()
         self._to_sync = self.dist_sync_on_step
         try:
             self.update(*args, **kwargs)
             values: dict[str, torch.Tensor] = self.compute()
             before.merge(self._evaluator)
         finally:
-            self._evaluator, self._to_sync, self._computed = before, self.sync_on_compute, None
+            self._evaluator = before
+            self._to_sync = self.sync_on_compute
+            self._computed = None
         return values
 
     def merge_state(self, incoming_state: Any) -> None:
@@ -185,7 +196,8 @@ class Metric(torchmetrics.Metric):
         if name in state_dict:
             content = state_dict.pop(name).to("cpu", torch.uint8).numpy().tobytes()
             self._evaluator = self._evaluator._unpacked(content, f"the checkpoint ({name})")
-            self._n_seen, self._computed = self._evaluator._state.n_rows, None
+            self._n_seen = self._evaluator._state.n_rows
+            self._computed = None
         elif strict and self._is_persistent:
             missing_keys.append(name)
         super()._load_from_state_dict(

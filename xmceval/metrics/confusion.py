@@ -34,7 +34,7 @@ AVERAGES = ("micro", "macro", "weighted", "samples")
 
 OVER = ("all", "truth", "seen", "train", "largest")
 
-# Rates that are defined for a label that is neither true nor predicted in any instance: of its true negatives.
+# Rates that are defined for a label that is neither true nor predicted in any instance, from its true negatives.
 OF_NEGATIVES = frozenset({"specificity", "fall-out", "balanced"})
 
 BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})

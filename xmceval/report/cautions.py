@@ -26,7 +26,7 @@ def find_cautions(
 ) -> Iterator[str]:
     """Yield the doubts and facts about the numbers of a system under the options of its scoring.
 
-    `warnings` are those that are known already.
+    `warnings` are the ones so far.
     """
     counts = summary.counts
     figures = summary.figures
@@ -112,7 +112,7 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns,
     elif n:
         lenient = dict.fromkeys(f.measure.head for f in figures if f.measure.norm.divisor == BY_RETURNED)
         divide = agreeing(len(lenient), "divides", "divide")
-        but = f", but {listed(lenient)} {divide} by those that there are" if lenient else ""
+        but = f", but {listed(lenient)} {divide} by the number of {nouns.prediction}s" if lenient else ""
         yield f"{short} fewer than {k} {nouns.prediction}s: empty places count as misses{but}"
     n = counts.empty_rows
     if not n:

@@ -1,4 +1,4 @@
-"""Build the sheet of one or more systems scored on the same truth; of several a line each, the best values marked."""
+"""Build the sheet of one or more systems scored on the same truth: one line per system, best values marked."""
 
 from __future__ import annotations
 

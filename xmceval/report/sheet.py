@@ -207,7 +207,7 @@ class Sheet:
     """The content of a table of results, as text."""
 
     above: tuple[str, ...]  # lines above the table, about the inputs
-    columns: tuple[str, ...]  # of one system cutoffs, empty for metrics without one; of several metrics with cutoffs
+    columns: tuple[str, ...]  # cutoffs for one system, empty for metrics without one; metrics with cutoffs for several
     sections: tuple[Section, ...]  # all labels first, then each bin of labels
     below: tuple[str, ...]  # lines below the table: how it was weighted, and ties
     listings: tuple[Listing, ...] = ()  # below the table: differences of pairs of systems

@@ -73,13 +73,19 @@ def _fault(
         problem = f"{names.label} is outside 0..{width.n_labels - 1} ({width}; labels are 0-based)"
     elif code == kernels.DUPLICATE:
         noun = names.label.split()[0]
-        first = f" (first in {place})" if len(names.places) > 1 else ""
-        place = names.places[:2][-1]
-        problem = f"{names.label} appears twice {names.row}{first}"
-        systems = names.systems() if names.systems is not None and kind == "score" else ""
-        problem += f", in {systems}" if systems else f"; a {noun} has one {kind}"
-        if may_merge and not systems:
-            problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
+        problem = f"{names.label} appears twice {names.row}"
+        if len(names.places) > 1:
+            problem += f" (first in {place})"
+            place = names.places[1]
+        systems = ""
+        if names.systems is not None and kind == "score":
+            systems = names.systems()
+        if systems:
+            problem += f", in {systems}"
+        else:
+            problem += f"; a {noun} has one {kind}"
+            if may_merge:
+                problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
     elif has_grades or code == kernels.NOT_A_NUMBER:
         problem = _PROBLEMS[code].format(label=names.label, value=float(rows.values[max(entry, 0)]), kind=kind)
     else:

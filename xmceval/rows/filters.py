@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, agreeing, counted
 from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.rows.block import Int64, Rows
 from xmceval.rows.matrices.source import is_sparse
@@ -43,7 +43,9 @@ class Filter:
 
     def merge(self, other: Filter) -> Filter:
         """Add up the numbers of pairs and rows of two filters that have lost their pairs."""
-        name = self.name if other.name == self.name else f"{self.name.removesuffix(' and more')} and more"
+        name = self.name
+        if other.name != name:
+            name = f"{name.removesuffix(' and more')} and more"
         return Filter(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
     def check_rows(self, n_rows: int, name: str) -> None:
@@ -94,8 +96,10 @@ class FilterReport:
             return f"filter: no pairs in {self.source}"
         truth = "none is in the truth"
         if self.in_truth:
-            verb = "is" if self.in_truth == 1 else "are"
-            then = "removed from it too" if self.filter_truth else "kept there"
+            verb = agreeing(self.in_truth, "is", "are")
+            then = "kept there"
+            if self.filter_truth:
+                then = "removed from it too"
             truth = f"{self.in_truth:,} {verb} in the truth and {then}"
         return (
             f"filter: {counted(self.pairs, 'pair')} in {counted(self.rows, 'row')} from {self.source}, "
@@ -109,20 +113,26 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        of_matrix = " (hint: for a sparse matrix, pass numpy.column_stack(matrix.nonzero()))"
-        raise DataError(
-            f"{name}: expected pairs of row and label, got shape {array.shape} of {array.dtype}"
-            + (of_matrix if is_sparse(pairs) else "")
-        )
+        hint = ""
+        if is_sparse(pairs):
+            hint = " (hint: for a sparse matrix, pass numpy.column_stack(matrix.nonzero()))"
+        raise DataError(f"{name}: expected pairs of row and label, got shape {array.shape} of {array.dtype}{hint}")
     wrong = first_wrong(array)
     if wrong is not None:
         raise DataError(f"{name}[{wrong}]: expected row and label, whole numbers from 0, got {array[wrong].tolist()}")
     whole = array.astype(np.int64)
-    last = []
-    for column in whole.T if whole.size else ():
-        at = int(np.argmax(column))
-        last.append(Largest(int(column[at]), f"{name}[{at}]"))
-    return ordered(name, whole[:, 0], whole[:, 1], *last)
+    rows, labels = whole.T
+    if not whole.size:
+        return ordered(name, rows, labels)
+    last_row = int(np.argmax(rows))
+    last_label = int(np.argmax(labels))
+    return ordered(
+        name,
+        rows,
+        labels,
+        Largest(int(rows[last_row]), f"{name}[{last_row}]"),
+        Largest(int(labels[last_label]), f"{name}[{last_label}]"),
+    )
 
 
 def first_wrong(pairs: NDArray[Any]) -> int | None:
@@ -130,7 +140,9 @@ def first_wrong(pairs: NDArray[Any]) -> int | None:
     wrong = ~((pairs >= 0) & (pairs <= 2**53)).all(axis=1)
     if pairs.dtype.kind == "f":
         wrong |= (pairs != np.floor(pairs)).any(axis=1)
-    return int(np.argmax(wrong)) if wrong.any() else None
+    if not wrong.any():
+        return None
+    return int(np.argmax(wrong))
 
 
 def ordered(
@@ -139,9 +151,13 @@ def ordered(
     """Sort pairs, int64 arrays [n_pairs] of rows and of labels, and drop repeats."""
     if not np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (labels[1:] > labels[:-1]))):
         order = np.lexsort((labels, rows))
-        rows, labels = rows[order], labels[order]
+        rows = rows[order]
+        labels = labels[order]
     new = np.ones(rows.size, dtype=np.bool_)
     new[1:] = (rows[1:] != rows[:-1]) | (labels[1:] != labels[:-1])
-    rows, labels = np.ascontiguousarray(rows[new]), np.ascontiguousarray(labels[new])
-    n_rows = int(np.count_nonzero(np.diff(rows))) + 1 if rows.size else 0
+    rows = np.ascontiguousarray(rows[new])
+    labels = np.ascontiguousarray(labels[new])
+    n_rows = 0
+    if rows.size:
+        n_rows = int(np.count_nonzero(np.diff(rows))) + 1
     return Filter(name, rows.size, n_rows, rows, labels, last_row, last_label)

@@ -67,13 +67,18 @@ class RowGroups:
         source = "by_group"
         if is_tensor(values):
             values = as_array(values, source)
-        values = as_plain(values, source) if isinstance(values, np.ndarray) else values
-        if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
-            numbers, codes = np.unique(values, return_inverse=True)
-            return cls(tuple(map(str, numbers.tolist())), codes, source)
-        listed = values.tolist() if hasattr(values, "tolist") else values
+        if isinstance(values, np.ndarray):
+            values = as_plain(values, source)
+            if values.ndim == 1 and values.dtype.kind in "iu":
+                numbers, codes = np.unique(values, return_inverse=True)
+                return cls(tuple(map(str, numbers.tolist())), codes, source)
+        listed = values
+        if hasattr(values, "tolist"):
+            listed = values.tolist()
         if not isinstance(listed, Iterable) or getattr(values, "ndim", 1) != 1:
-            got = f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
+            got = type(values).__name__
+            if hasattr(values, "shape"):
+                got = f"shape {values.shape}"
             raise UsageError(f"{source}: expected the group of each row, got {got}")
         names = [_name(each) for each in listed]
         return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source)
@@ -81,9 +86,9 @@ class RowGroups:
     @classmethod
     def of_names(cls, names: Sequence[str], places: Iterable[str], source: str) -> RowGroups:
         """Number the groups of rows, given by name, sorted by name."""
-        for name, place in zip(names, places, strict=True) if "" in names else ():
-            if not name:
-                raise DataError(f"{place}: expected the group of a row, found nothing")
+        if "" in names:
+            place = next(place for name, place in zip(names, places, strict=True) if not name)
+            raise DataError(f"{place}: expected the group of a row, found nothing")
 
         def order(name: str) -> tuple[bool, float, str]:
             """Sort key: names that are numbers come first, by value."""
@@ -91,7 +96,9 @@ class RowGroups:
                 number = float(name)
             except ValueError:
                 number = math.nan
-            return (True, 0.0, name) if math.isnan(number) else (False, number, name)
+            if math.isnan(number):
+                return True, 0.0, name
+            return False, number, name
 
         distinct = sorted(set(names), key=order)
         numbers = {name: code for code, name in enumerate(distinct)}
@@ -111,7 +118,9 @@ class RowGroups:
         codes = self.codes[first_row : first_row + n_rows]
         if codes.size < n_rows:
             self.check_number(first_row + n_rows)
-        return codes if kept is None else codes[kept]
+        if kept is None:
+            return codes
+        return codes[kept]
 
     def split(self, first_row: int, n_rows: int, kept: Int64 | None) -> Iterator[tuple[int, NDArray[np.bool_]]]:
         """Yield each group that occurs in a range of rows, or among those kept, and a mask of its rows."""
@@ -123,4 +132,6 @@ class RowGroups:
 def _name(value: Any) -> str:
     """Return the name of a group; empty for a missing value, such as None, NaN, or pandas' NA."""
     is_same = value is not None and value == value  # noqa: PLR0124 - NaN and NaT are not; NA is neither
-    return str(value).strip() if isinstance(is_same, (bool, np.bool_)) and is_same else ""
+    if not isinstance(is_same, (bool, np.bool_)) or not is_same:
+        return ""
+    return str(value).strip()

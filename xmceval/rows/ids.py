@@ -31,13 +31,16 @@ class RowIds:
         if not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
             raise UsageError(f"row_ids: expected the id of each row, got {type(ids).__name__}")
         found = cls([str(each) for each in ids], "row_ids")
-        found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))] if found.is_doubtful else ())
+        if found.is_doubtful:
+            found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))])
         return found
 
     @classmethod
     def of_rows(cls, rows: Axis | None) -> RowIds | None:
         """Take the row names of an index; None if they are only the row numbers."""
-        return None if rows is None or rows.is_numbered else cls(list(map(str, rows.listed)), rows.source)
+        if rows is None or rows.is_numbered:
+            return None
+        return cls(list(map(str, rows.listed)), rows.source)
 
     @property
     def is_doubtful(self) -> bool:

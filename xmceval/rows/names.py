@@ -79,9 +79,12 @@ class Axis:
             return cls(source, noun, words, column=column)
         numbers = np.array(whole, dtype=np.int64)
         are_text = any(isinstance(word, str) for word in words)
-        consecutive = range(int(numbers[0]), int(numbers[0]) + numbers.size) if numbers.size else range(0)
-        is_range = np.array_equal(numbers, consecutive)
-        return cls(source, noun, consecutive if is_range else numbers, are_text, column=column)
+        consecutive = range(0)
+        if numbers.size:
+            consecutive = range(int(numbers[0]), int(numbers[0]) + numbers.size)
+        if np.array_equal(numbers, consecutive):
+            return cls(source, noun, consecutive, are_text, column=column)
+        return cls(source, noun, numbers, are_text, column=column)
 
     @property
     def is_numbered(self) -> bool:
@@ -116,30 +119,41 @@ class Axis:
         """The part of the input that has the names, for a message."""
         if self.column is not None:
             return f"column {self.column!r}"
-        return "index" if self.noun == "row" or self.is_index else "columns"
+        if self.noun == "row" or self.is_index:
+            return "index"
+        return "columns"
 
     @property
     def without(self) -> str:
         """The call that drops the names, for a hint."""
         if self.column is not None:
             return f"drop(columns={self.column!r})"
-        return "to_numpy()" if self.holder == "columns" else "reset_index(drop=True)"
+        if self.holder == "columns":
+            return "to_numpy()"
+        return "reset_index(drop=True)"
 
 
 def _is_missing(word: Any) -> bool:
     """Return whether a name is NaN, or the NA of pandas, which compares with nothing."""
-    return math.isnan(word) if isinstance(word, float) else type(word).__name__ == "NAType"
+    if isinstance(word, float):
+        return math.isnan(word)
+    return type(word).__name__ == "NAType"
 
 
 def _as_number(word: Any) -> int | None:
     """Return a name as a whole number, also from text without a leading zero; None for other names."""
     if isinstance(word, str):
-        is_number = word.isascii() and word.isdecimal() and (word == "0" or word[0] != "0") and len(word) < 19
-        return int(word) if is_number else None
+        has_digits = word.isascii() and word.isdecimal()
+        is_padded = word != "0" and word.startswith("0")
+        if not has_digits or is_padded or len(word) >= 19:
+            return None
+        return int(word)
     if isinstance(word, (bool, np.bool_)) or not isinstance(word, (Real, Decimal)):
         return None
     number = float(word)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else None
+    if not number.is_integer() or abs(number) >= 2**53:
+        return None
+    return int(number)
 
 
 def find_order(ours: Axis, theirs: Axis, unnamed: str = "") -> Int64 | None:
@@ -168,7 +182,8 @@ def find_order(ours: Axis, theirs: Axis, unnamed: str = "") -> Int64 | None:
 
 def _join(ours: Axis, theirs: Axis) -> Int64:
     """Return the position in `theirs` of each name of `ours`."""
-    here, there = ours.listed, theirs.listed
+    here = ours.listed
+    there = theirs.listed
     places = {name: place for place, name in enumerate(there)}
     if not len(places) == len(there) == len(set(here)) == len(here) or not all(name in places for name in here):
         raise _other_names_error(ours, theirs)
@@ -182,11 +197,15 @@ def doubt_alike(source: str, noun: str, other: str, here: Iterable[str], there: 
     of random letters may, they are different names.
     """
     theirs = list(islice(there, MOST_FOLDED))
-    ours = list(islice(here, MOST_FOLDED)) if theirs else []
+    ours = list[str]()
+    if theirs:
+        ours = list(islice(here, MOST_FOLDED))
     by_form, others = ({_fold(name): name for name in names} for names in (ours, theirs))
     forms = [form for form in by_form if form in others]
     if forms and len(by_form) == len(ours) and len(others) == len(theirs):
-        more = f" ({len(forms):,} such {plural(noun)})" if len(forms) > 1 else ""
+        more = ""
+        if len(forms) > 1:
+            more = f" ({len(forms):,} such {plural(noun)})"
         yield Doubt(
             f"{source}: has the {noun} {by_form[forms[0]]!a}, and {other} has {others[forms[0]]!a}, which "
             f"differ in case or Unicode form only{more}: are they the same?"
@@ -230,13 +249,17 @@ def say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     if theirs.names is None and (ours is None or ours.names is None):
         return otherwise
     if are_both_named(ours or theirs, theirs):
-        return "name" if theirs.column is None else f"column {theirs.column!r}"
+        if theirs.column is not None:
+            return f"column {theirs.column!r}"
+        return "name"
     repeated = next((axis for axis in (ours, theirs) if axis is not None and axis.is_repeated), None)
     if repeated is not None:
         return f"position, as the {repeated.holder} of {repeated.source} repeats names"
     if ours is None or not (ours.is_named or theirs.is_named):
         return otherwise
-    unnamed = theirs if ours.is_named else ours
+    unnamed = ours
+    if ours.is_named:
+        unnamed = theirs
     return f"position, as {unnamed.source} does not name them"
 
 
@@ -263,14 +286,24 @@ def _order_error(named: Axis, other: Axis) -> AmbiguousError:
 
 def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     """Return the error for two inputs that name different rows or labels."""
-    here, there = theirs.listed, ours.listed
+    here = theirs.listed
+    there = ours.listed
     extra = [name for name in here if name not in set(there)][:MOST_NAMED]
     missing = [name for name in there if name not in set(here)][:MOST_NAMED]
-    has, lacks = ("have", "lack") if theirs.holder == "columns" else ("has", "lacks")
-    found = [f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks"] if extra else []
-    found += [f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}"] if missing else []
+    has = "has"
+    lacks = "lacks"
+    if theirs.holder == "columns":
+        has = "have"
+        lacks = "lack"
+    found = list[str]()
+    if extra:
+        found.append(f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks")
+    if missing:
+        found.append(f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}")
     if not found:
         twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
         found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
-    hint = f" (hint: {theirs.without} to go by position)" if len(here) == len(there) else ""
+    hint = ""
+    if len(here) == len(there):
+        hint = f" (hint: {theirs.without} to go by position)"
     return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)}{hint}")

@@ -65,7 +65,9 @@ def measure_progress() -> tuple[str, float, str] | None:
     for series in [series for series in _series if series.n > 1][:1]:  # others are within it
         series.share = max(series.share, (series.n_done + share) / series.n)  # a part that has ended has no share
         return series.name, series.share, f"{min(series.n_done + 1, series.n)} of {series.n}"
-    return (max(going_on)[1], share, "") if going_on else None
+    if not going_on:
+        return None
+    return max(going_on)[1], share, ""
 
 
 @dataclass(eq=False)

@@ -60,7 +60,10 @@ class Shards:
         parts : sequence of path or matrix
             At least one.
         """
-        return Shards(parts, "" if self.name == self._describe() else self.name, self.is_listed)
+        name = self.name
+        if name == self._describe():
+            name = ""
+        return Shards(parts, name, self.is_listed)
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -70,9 +73,13 @@ class Shards:
         if not all(isinstance(part, (str, Path)) for part in self.parts):
             return "array"
         first, last = (Path(self.parts[i]).name for i in (0, -1))
-        return first if len(self.parts) == 1 else f"{first} to {last}"
+        if len(self.parts) == 1:
+            return first
+        return f"{first} to {last}"
 
 
 def parts_of(matrix: Any) -> Sequence[Any]:
     """Return the parts of shards, or a single matrix or path as the only part."""
-    return matrix.parts if isinstance(matrix, Shards) else (matrix,)
+    if isinstance(matrix, Shards):
+        return matrix.parts
+    return (matrix,)

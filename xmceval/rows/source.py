@@ -65,13 +65,15 @@ class Source:
 
     @property
     def warnings(self) -> list[str]:
-        """Problems that were found while rows were read; of many shards the first ones, and how many there are."""
+        """Problems found while rows were read; with many shards, the first ones and the number of others."""
         if not self.shards:
             return self.notes + [f"{self.name}: {repair}" for repair in self.repairs if repair.n_removed]
         doubts, facts = split_doubts(line for shard in self.shards for line in shard.warnings)
-        more = len(facts) - MOST_WARNINGS
-        rest = [f"{self.name}: {counted(more, 'more warning')} like these, of other shards"] if more > 0 else []
-        return [*doubts, *facts[:MOST_WARNINGS], *rest]
+        lines = [*doubts, *facts[:MOST_WARNINGS]]
+        n_more = len(facts) - MOST_WARNINGS
+        if n_more > 0:
+            lines.append(f"{self.name}: {counted(n_more, 'more warning')} like these, of other shards")
+        return lines
 
 
 def sharded(shards: Sequence[Source], name: str, *, are_scores: bool) -> Source:
@@ -80,20 +82,29 @@ def sharded(shards: Sequence[Source], name: str, *, are_scores: bool) -> Source:
     With `are_scores` they are predictions, whose headers may also be ``rows k``, each with its own k.
     """
     width = Width()
-    noun = "column" if are_scores else "label"
     declared = [(shard.n_labels, shard) for shard in shards if shard.n_labels is not None]
     exact = [(number, shard) for number, shard in declared if shard.is_exact]
-    for number, shard in exact if are_scores else declared:
-        width = width.agree(number, shard.name, noun, hint_at_classes(shard) if are_scores else "")
+    if are_scores:
+        for number, shard in exact:
+            width = width.agree(number, shard.name, "column", hint_at_classes(shard))
+    else:
+        for number, shard in declared:
+            width = width.agree(number, shard.name)
     for number, shard in declared:
         if number > width.n_labels:
             raise DataError(f"{shard.name} declares {counted(number, 'label')}, but {width}")
+    n_labels = width.or_none
+    if n_labels is None:
+        n_labels = max((number for number, _ in declared), default=None)
     numbers = [shard.n_rows for shard in shards if shard.n_rows is not None]
+    n_rows = None
+    if len(numbers) == len(shards):
+        n_rows = sum(numbers)
     return Source(
         name,
         _read_shards,
-        n_rows=sum(numbers) if len(numbers) == len(shards) else None,
-        n_labels=width.n_labels if width.is_known else max((number for number, _ in declared), default=None),
+        n_rows=n_rows,
+        n_labels=n_labels,
         is_exact=bool(exact),
         dtype=shards[0].dtype,
         files=tuple(dict.fromkeys(path for shard in shards for path in shard.files)),
@@ -112,7 +123,9 @@ def _read_shards(source: Source) -> Blocks:
 
 def as_shard(shard: Source, whole: Source, first_row: int) -> Source:
     """Return a shard as a part of the whole, with rows numbered from `first_row` on."""
-    longest = None if shard.n_labels == whole.n_labels else shard.n_labels
+    longest = None
+    if shard.n_labels != whole.n_labels:
+        longest = shard.n_labels
     return replace(
         shard,
         name=whole.name,
@@ -243,7 +256,10 @@ def _cut(source: Source, start: int, stop: int, _: Source) -> Blocks:
             if n_early > 0:
                 block.take(n_early)
             n_late = block.first_row + block.n_rows - stop
-            yield block if n_late <= 0 else block.take(block.n_rows - n_late)
+            if n_late > 0:
+                yield block.take(block.n_rows - n_late)
+            else:
+                yield block
             if n_late >= 0:
                 return
 
@@ -261,7 +277,10 @@ def agreed_width(width: Width, source: Source, noun: str = "label") -> Width:
     """Return the width that a source agrees with, if the columns of the source must be the labels."""
     if not source.is_exact or source.n_labels is None:
         return width
-    return width.agree(source.n_labels, source.name, noun, hint_at_classes(source) if noun == "column" else "")
+    hint = ""
+    if noun == "column":
+        hint = hint_at_classes(source)
+    return width.agree(source.n_labels, source.name, noun, hint)
 
 
 def hint_at_classes(scores: Source) -> str:
@@ -269,13 +288,11 @@ def hint_at_classes(scores: Source) -> str:
     if scores.n_labels not in {1, 2} or scores.files:
         return ""
     stored: Any = (scores.shards or (scores,))[0].stored
-    cells = np.empty(0) if stored is None else stored.values[:]
-    if (
-        cells.shape[1:] == (2,)
-        and cells.size
-        and (np.floor(cells[:, 0]) == cells[:, 0]).all()
-        and cells[:, 0].max() > 1
-    ):
+    if stored is None:
+        return OF_CLASSES
+    cells = stored.values[:]
+    are_pairs = cells.shape[1:] == (2,) and cells.size > 0
+    if are_pairs and (np.floor(cells[:, 0]) == cells[:, 0]).all() and cells[:, 0].max() > 1:
         return (
             " (hint: for arrays of label and score, pass ([row[:, 0].astype(int) for row in y_score], [row[:, 1] for "
             "row in y_score]))"
@@ -297,7 +314,9 @@ class Lockstep:
         self._sources = truth, *systems
         n_shards = len(truth.parts)
         are_paired = n_shards > 1 and any(len(system.parts) == n_shards for system in systems)
-        self._n_shards = n_shards if are_paired else 1
+        self._n_shards = 1
+        if are_paired:
+            self._n_shards = n_shards
         self._n_weights = n_weights
         self._most_rows = most_rows
         self.n_rows = 0
@@ -323,7 +342,8 @@ class Lockstep:
     def _steps(self, readers: Sequence[_Reader]) -> Iterator[tuple[Block, ...]]:
         while len(current := [reader.block for reader in readers if reader.block is not None]) == len(readers):
             n_rows = min([block.n_rows for block in current])
-            n_rows = n_rows if self._most_rows is None else min(n_rows, self._most_rows)
+            if self._most_rows is not None:
+                n_rows = min(n_rows, self._most_rows)
             if self._n_weights is not None and self.n_rows + n_rows > self._n_weights:
                 raise DataError(f"there are {counted(self._n_weights, 'sample weight')}, but more rows than that")
             self.n_rows += n_rows
@@ -355,10 +375,12 @@ class Lockstep:
             its_rows = self.n_rows - before + system.count_rest(blanks_count=its_source.n_rows is not None)
             if its_rows != n_rows:
                 shards = its_source.shards  # also of a batch
-                are_by_label = len(shards) > 1 and all(shard.n_rows == n_rows for shard in shards)
+                hint = ""
+                if len(shards) > 1 and all(shard.n_rows == n_rows for shard in shards):  # a part per label
+                    hint = hint_at_classes(its_source)
                 raise DataError(
                     f"{source.name} has {counted(n_rows, 'row')}, {its_source.name} has {counted(its_rows, 'row')}; "
-                    f"they must be of the same instances{hint_at_classes(its_source) if are_by_label else ''}"
+                    f"they must be of the same instances{hint}"
                 )
 
 
@@ -384,8 +406,11 @@ class _Reader:
         """Count the remaining rows, ignoring trailing blank lines unless these count."""
         total = filled = 0
         while self.block is not None:
-            last = self.block.n_rows if blanks_count else self.block.stored.blank_from()
-            filled = total + last if last else filled
+            last = self.block.n_rows
+            if not blanks_count:
+                last = self.block.stored.blank_from()
+            if last:
+                filled = total + last
             total += self.block.n_rows
             self.block = next(self.stream, None)
         return filled

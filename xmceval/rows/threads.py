@@ -29,7 +29,9 @@ _DETAILS = re.compile(r"""'[^']*'|"[^"]*"|[-+]?\d[\d.,e+-]*""")
 
 def default_threads() -> int:
     """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def each_block(
@@ -50,7 +52,9 @@ def each_block(
         raise UsageError(f"threads must be at least 1, got {threads}")
     loop = _Loop(items, start, work, all_faults)
     is_small = threads == 1 or not loop.draw_two()  # starting a pool takes longer than a small block
-    n_threads = 1 if is_small else threads or default_threads()
+    n_threads = 1
+    if not is_small:
+        n_threads = threads or default_threads()
     if n_threads == 1:
         with closing(items):
             loop.run()
@@ -61,7 +65,9 @@ def each_block(
             raise failures[0]
     faults, error = loop.find_first()
     if faults:
-        raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
+        if not all_faults:
+            faults = [min(faults, key=lambda fault: fault.row)]
+        raise as_error(faults)
     if error is not None:
         raise error
 
@@ -109,8 +115,10 @@ class _Loop(Generic[Item, State]):
                 try:
                     self._work(state, item)
                 except Fault as fault:
-                    others = _further_faults(state, item, self._work, fault) if self._all_faults else []
-                    self._faults += [(number, fault) for fault in (fault, *others)]
+                    self._faults.append((number, fault))
+                    if self._all_faults:
+                        others = _further_faults(state, item, self._work, fault)
+                        self._faults += [(number, other) for other in others]
                     if not self._all_faults or len(self._faults) >= COUNTED:
                         self.is_stopped = True
                 except DataError as error:
@@ -135,7 +143,9 @@ class _Loop(Generic[Item, State]):
         except DataError as error:
             self._errors.append((number, error))
             item = None
-        return None if item is None else (number, item)
+        if item is None:
+            return None
+        return number, item
 
     def find_first(self) -> tuple[list[Fault], DataError | None]:
         """Return the first error, and the faults of rows before it."""
@@ -169,7 +179,9 @@ def as_error(faults: Sequence[Fault]) -> DataError:
     """Report faults in the order of rows; a kind of many rows, or one with a doubt, is one line with their number."""
 
     def count(faults: Sequence[Fault]) -> str:
-        return f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
+        if len(faults) < COUNTED:
+            return f"{len(faults):,}"
+        return f"{COUNTED:,} or more"
 
     kinds: dict[str, list[Fault]] = {}
     for fault in sorted(faults, key=lambda fault: fault.row):
@@ -181,7 +193,11 @@ def as_error(faults: Sequence[Fault]) -> DataError:
             continue
         message, hint = split_hint(kind[0].message)
         (doubt, _), *_ = Counter(f"hint: {hint}" if hint else fault.doubt for fault in kind).most_common(1)
-        mark = "; " if doubt.startswith("hint: ") else ": " if doubt else ""
+        mark = ""
+        if doubt.startswith("hint: "):
+            mark = "; "
+        elif doubt:
+            mark = ": "
         lines.append((kind[0].row, f"{message} ({count(kind)} such rows{mark}{doubt})"))
     messages = [message for _, message in sorted(lines, key=itemgetter(0))]
     if len(messages) > REPORTED:
@@ -195,7 +211,8 @@ def _run_in_pool(loop: _Loop[Any, Any], n_threads: int) -> list[BaseException]:
     The first interrupt (Ctrl-C) makes them stop after their current items, and is returned then; a second one
     is raised at once.
     """
-    n_running, changed = 0, threading.Condition()  # unlike a pool, it counts threads whose start was interrupted
+    n_running = 0  # unlike a pool, it counts threads whose start was interrupted
+    changed = threading.Condition()
 
     def run() -> None:
         nonlocal n_running

@@ -29,7 +29,9 @@ class Width:
     @cached_property
     def or_none(self) -> int | None:
         """The number of labels, or None if unknown."""
-        return self.n_labels if self.is_known else None
+        if not self.is_known:
+            return None
+        return self.n_labels
 
     def __str__(self) -> str:
         return _declare(self.declared_by, self.n_labels)
@@ -59,4 +61,6 @@ class Width:
 
 def _declare(declared_by: str, number: int, noun: str = "label") -> str:
     """Say which input declares a number: ``x.txt has 3 labels``, but ``--n-labels is 3``."""
-    return f"{declared_by} {f'{number:,}' if declared_by.endswith(' is') else counted(number, noun)}"
+    if declared_by.endswith(" is"):
+        return f"{declared_by} {number:,}"
+    return f"{declared_by} {counted(number, noun)}"

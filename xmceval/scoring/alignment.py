@@ -109,7 +109,10 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
     """
     first_row = batch.block.first_row
     n = N_ROWS - first_row
-    n = min(n, batch.n_rows) if batch.kept is None else int(np.searchsorted(batch.kept, n))
+    if batch.kept is None:
+        n = min(n, batch.n_rows)
+    else:
+        n = int(np.searchsorted(batch.kept, n))
     if n <= 0:
         return
     indptr = batch.truth.indptr[: n + 1]
@@ -138,7 +141,7 @@ def copy_first_rows(system: int, batch: Batch, block: Block | None, pieces: list
         ascends = np.zeros(n, dtype=np.bool_)
         # If a third of the best labels are hits, low scores are not best.
         if block is not None and MUCH_BETTER * n_best_hits < n:
-            kept = np.arange(n) if batch.kept is None else batch.kept[:n]
+            kept = batch.rows_of_block[:n]
             lowest = block.stored.lowest_labels(int(kept[-1]) + 1)
             if lowest is not None:
                 last = np.where(best[:, 0] >= 0, lowest[kept], NO_LABEL)
@@ -165,8 +168,12 @@ def find_doubts(
     if not of_system:
         return "", ()
     rows = FirstRows.join(of_system)
-    sample = f" (in the first {counted(rows.n_rows, 'instance')})" if rows.n_rows == N_ROWS else ""
-    n_counted = int(np.count_nonzero(rows.lengths)) if setup.drop_empty else rows.n_rows
+    sample = ""
+    if rows.n_rows == N_ROWS:
+        sample = f" (in the first {counted(rows.n_rows, 'instance')})"
+    n_counted = rows.n_rows
+    if setup.drop_empty:
+        n_counted = int(np.count_nonzero(rows.lengths))
     order_counts = not setup.nouns.are_of_queries
     doubts = list[Doubt]()
     if rows.n_rows >= LEAST_LABELED:
@@ -188,15 +195,12 @@ def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = Fa
     n_rows = rows.n_rows
     number = rows.count_hits(best)
     chance = _Chance.of(rows, best)
-    shifted = max(rows.count_hits(best - 1), rows.count_hits(best + 1))
     is_clear = number > chance.expected + NEAR_CHANCE * (chance.deviation + 1)
-    return FirstPrecision(
-        n_rows,
-        number / n_rows,
-        chance.expected / n_rows,
-        None if are_documents else shifted / n_rows,
-        is_clear and (are_documents or number > shifted),
-    )
+    if are_documents:  # whose numbers mean nothing
+        return FirstPrecision(n_rows, number / n_rows, chance.expected / n_rows, None, is_clear)
+    shifted = max(rows.count_hits(best - 1), rows.count_hits(best + 1))
+    is_best = is_clear and number > shifted
+    return FirstPrecision(n_rows, number / n_rows, chance.expected / n_rows, shifted / n_rows, is_best)
 
 
 def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> str:
@@ -220,10 +224,15 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     number = rows.count_hits(best)
     up = np.append(best[1:], NO_LABEL)
     down = np.append(NO_LABEL, best[:-1])
-    clear, far = (CLEAR_DIFFERENCE, FAR_FROM_CHANCE) if are_many else (OF_FEW, OF_FEW)
+    clear = CLEAR_DIFFERENCE
+    far = FAR_FROM_CHANCE
     lowest = np.where(rows.kinds == EQUAL, NO_LABEL, rows.last)
     changes = list(zip((best - 1, best + 1, up, down, lowest), QUESTIONS, strict=True))
-    for other, (change, question) in changes if are_many else changes[-1:]:
+    if not are_many:
+        clear = OF_FEW
+        far = OF_FEW
+        changes = changes[-1:]  # only low scores
+    for other, (change, question) in changes:
         others = rows.count_hits(other)
         if others - number > clear * (others + number) ** 0.5:
             chance = _Chance.of(rows, other)
@@ -298,7 +307,9 @@ def _find_in_every_row(rows: FirstRows, *, step: int) -> list[int]:
         shared.intersection_update((rows.labels[start:end] - step * row).tolist())
         if not shared:
             break
-    return list(shared) if len(shared) == 1 else []
+    if len(shared) > 1:
+        return []
+    return list(shared)
 
 
 def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
@@ -343,7 +354,7 @@ def doubt_misses(
 ) -> Iterator[Doubt]:
     """Yield the doubt that no label within a cutoff is true, although random labels would have some hits.
 
-    Unless one of the `warnings` says why, or that, there are few: those that `find_doubts` has of the first rows.
+    Not if `find_doubts` already doubted the hits of the first rows in one of the `warnings`.
     """
     if any(line.startswith(_OF_HITS) or line.endswith(_BELONG) for line in warnings):
         return
@@ -359,9 +370,10 @@ def doubt_misses(
     expected = min(per_row, deepest.k or per_row) * counts.n_true / counts.n_labels
     if expected >= LEAST_MISSED:
         missed = f"no {nouns.prediction}"
-        if deepest.k is not None:
-            ranks = f"ranks 1 to {deepest.k}" if deepest.k > 1 else "rank 1"
-            missed = f"no {nouns.label} at {ranks}"
+        if deepest.k == 1:
+            missed = f"no {nouns.label} at rank 1"
+        elif deepest.k is not None:
+            missed = f"no {nouns.label} at ranks 1 to {deepest.k}"
         yield Doubt(
             f"{missed} is {'relevant' if nouns.are_of_queries else 'true'} in "
             f"{counted(counts.n_instances, nouns.row)}, and about {expected:,.0f} would be by chance: {_BELONG}"

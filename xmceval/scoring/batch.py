@@ -94,19 +94,28 @@ class Batch:
     def where(self, kept: NDArray[np.bool_], name: str) -> Batch:
         """Copy the rows selected by `kept`, bool [n_rows], into arrays of the scratch space with this name."""
         ranking = self.ranking
-        ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
+        ends = self.ends
+        if ends is not None:
+            ends = np.concatenate([[0], np.cumsum(np.diff(ends)[kept])])
         return replace(
             self,
             truth=rows_where(self.truth, kept, self.scratch, f"{name} truth"),
             scores=rows_where(self.scores, kept, self.scratch, f"{name} scores"),
             ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
-            kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
+            kept=self.rows_of_block[kept],
             ends=ends,
             omitted=self.omitted[kept] if self.omitted.size else self.omitted,
             _relevant={},
             _decided={},
         )
+
+    @property
+    def rows_of_block(self) -> Int64:
+        """The numbers of the rows in their block, int64 [n_rows]."""
+        if self.kept is None:
+            return np.arange(self.n_rows)
+        return self.kept
 
     @property
     def score_ends(self) -> Int64:
@@ -122,16 +131,18 @@ class Batch:
             n_entries = indptr[-1]
             kept = grades[:n_entries] >= rel
             ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
-            emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.setup.drop_empty else 0
-            self._relevant[rel] = Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), int(emptied)
+            n_emptied = 0
+            if self.setup.drop_empty:
+                n_emptied = int(np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)))
+            self._relevant[rel] = Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), n_emptied
         return self._relevant[rel]
 
     def decided(self, rel: int) -> Decided:
         """Return the decisions, and which of them are hits for true labels of at least grade `rel`."""
         if rel not in self._decided:
-            truth, drop_empty = self.relevant(rel)[0], self.setup.drop_empty
+            truth, _ = self.relevant(rel)
             self._decided[rel] = find_decided(
-                truth, self.scores, self.threshold, self.scratch, rel=rel, drop_empty=drop_empty
+                truth, self.scores, self.threshold, self.scratch, rel=rel, drop_empty=self.setup.drop_empty
             )
         return self._decided[rel]
 
@@ -144,13 +155,15 @@ class Batch:
         if pairs is None:
             return NO_PAIRS, NO_PAIRS
         truth, _ = self.relevant(rel)
-        first_row, n_rows = self.block.first_row, self.block.n_rows
-        numbers = first_row + (np.arange(n_rows) if self.kept is None else self.kept)
-        rows, labels = pairs.between(first_row, first_row + n_rows)
+        first_row = self.block.first_row
+        numbers = first_row + self.rows_of_block
+        rows, labels = pairs.between(first_row, first_row + self.block.n_rows)
         counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.width.n_labels)
-        rows, labels = np.searchsorted(numbers, rows[counts]), labels[counts]
+        rows = np.searchsorted(numbers, rows[counts])
+        labels = labels[counts]
         ends = np.searchsorted(rows, np.arange(self.n_rows + 1))
-        is_true, is_filtered = np.empty(rows.size, dtype=np.bool_), np.empty(truth.indices.size, dtype=np.bool_)
+        is_true = np.empty(rows.size, dtype=np.bool_)
+        is_filtered = np.empty(truth.indices.size, dtype=np.bool_)
         match_cells(*truth[:2], ends, labels, is_true, is_filtered)
         return (rows[is_true], labels[is_true]), (rows[~is_true], labels[~is_true])
 
@@ -172,7 +185,8 @@ class Batch:
 
     def fault(self, row: int, problem: str) -> Fault:
         """Make a fault for a row of this batch."""
-        row = row if self.kept is None else int(self.kept[row])
+        if self.kept is not None:
+            row = int(self.kept[row])
         return Fault(self.block.first_row + row, f"{self.block.place(row)}: {problem}")
 
 

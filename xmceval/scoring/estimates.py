@@ -83,7 +83,9 @@ class Estimate:
 
 def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
     """Return two bounds for the public API: NaN if missing."""
-    return (math.nan, math.nan) if low is None or high is None else (low, high)
+    if low is None or high is None:
+        return math.nan, math.nan
+    return low, high
 
 
 def exact(sums: Int64) -> list[Fraction]:
@@ -125,7 +127,9 @@ def estimate(
                 caution = FEW_ROWS
         elif is_approximate and _has_most_variance(furthest[i], rows):
             caution = ONE_ROW
-        ceiling = most / den if has_ceiling is not None and has_ceiling[i] else None
+        ceiling = None
+        if has_ceiling is not None and has_ceiling[i]:
+            ceiling = most / den
         low, high = interval or (None, None)
         estimates.append(Estimate(values[i], low, high, tie_low, tie_high, ceiling=ceiling, caution=caution))
     return estimates
@@ -190,7 +194,9 @@ class RowSums:
         For values between 0 and 1: no square exceeds its value, so that equal sums imply equal values.
         """
         is_share = n * self.num2 == self.num * self.den and n * self.den2 == self.den**2
-        return int(self.num * n // self.den) if is_share else None
+        if not is_share:
+            return None
+        return int(self.num * n // self.den)
 
 
 def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[tuple[float, float] | None, bool]:
@@ -203,7 +209,9 @@ def ratio_interval(sums: RowSums, n: int, *, is_share: bool = False) -> tuple[tu
         return None, False
     # If a share is 0 or 1 in every row, and few rows are 0 or few are 1, t is too narrow: with 1,000 rows and a
     # true share of one in 1,000, it misses the true value in 37% of all samples.
-    hits = sums.hits(n) if is_share else None
+    hits = None
+    if is_share:
+        hits = sums.hits(n)
     if hits is not None and min(hits, n - hits) < FEW:
         return binomial_interval(hits, n), False
     squares = sums.squares
@@ -259,7 +267,9 @@ def binomial_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tupl
         return 1.0 - high, 1.0 - low
     share = hits / n
     tail = (1 - confidence) / 2
-    low = _last_with(lambda p: _at_most(hits - 1, n, p) > 1 - tail, 0.0, share) if hits else 0.0
+    low = 0.0
+    if hits:
+        low = _last_with(lambda p: _at_most(hits - 1, n, p) > 1 - tail, 0.0, share)
     return low, _last_with(lambda p: _at_most(hits, n, p) > tail, share, 1.0)
 
 
@@ -279,7 +289,10 @@ def _at_most(hits: int, n: int, p: float) -> float:
 def _last_with(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Return the largest x in [low, high] for which the predicate holds."""
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
     return low
 
 

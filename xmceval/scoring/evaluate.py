@@ -65,10 +65,14 @@ def evaluate(
     Systems share rows, program, weights and filter. Per-row values are also added to `joint`, and `first`
     receives copies of the first rows; `progress` is called with numbers of finished rows.
     """
-    setup, setups = systems[0].setup, [system.setup for system in systems]
+    setups = [system.setup for system in systems]
+    setup = setups[0]
     totals = [empty(of_system) for of_system in setups]
     sources = [select_scores(system.setup, system.scores) for system in systems]
-    n_weights, most_rows = None if setup.weights is None else setup.weights.size, rows_at_once(setups)
+    most_rows = rows_at_once(setups)
+    n_weights = None
+    if setup.weights is not None:
+        n_weights = setup.weights.size
     are_few = truth.n_rows is not None and truth.n_rows <= OF_FEW**2  # too few hits for a clear difference
     taken: list[BlockScratch] = []
 
@@ -83,15 +87,20 @@ def evaluate(
         if progress is not None:
             progress(n_rows)
 
-    name = systems[0].scores.name if len(systems) == 1 else counted(len(systems), "system")
+    name = systems[0].scores.name
+    if len(systems) > 1:
+        name = counted(len(systems), "system")
     blocks = whole_blocks([truth, *sources], most_rows)
-    n_rows = blocks[0].n_rows if blocks is not None and n_weights in {None, blocks[0].n_rows} else 0
+    n_rows = 0
+    if blocks is not None and n_weights in {None, blocks[0].n_rows}:
+        n_rows = blocks[0].n_rows
     with phase(name, truth.n_rows) as add:
         if blocks is not None and n_rows:
             try:
                 work(start(), blocks, are_shared=False)
             except Fault:  # the threads then find and report all faults
-                n_rows, totals = 0, [empty(of_system) for of_system in setups]
+                n_rows = 0
+                totals = [empty(of_system) for of_system in setups]
         if not n_rows:
             steps = Lockstep(truth, sources, n_weights, most_rows=most_rows)
             each_block(iter(steps), start, work, threads, all_faults=True)
@@ -125,13 +134,17 @@ def whole_blocks(sources: Sequence[Source], most_rows: int, first_row: int = 0, 
 def select_scores(setup: Setup, scores: Source) -> Source:
     """Return dense scores as a source that selects the labels that count, if all metrics are at cutoffs."""
     depth = depth_of(setup)
-    return scores if depth is None else selecting(scores, depth)
+    if depth is None:
+        return scores
+    return selecting(scores, depth)
 
 
 def depth_of(setup: Setup) -> int | None:
     """Return how many of the best labels per row count; None if the scores of all labels do."""
     program = setup.program
-    return None if program.needs_scores or setup.filter is not None else program.deepest + 1
+    if program.needs_scores or setup.filter is not None:
+        return None
+    return program.deepest + 1
 
 
 def rows_at_once(setups: Sequence[Setup]) -> int:
@@ -204,7 +217,9 @@ def absorb_batch(batch: Batch, computed: Sequence[Any], totals: Totals) -> None:
 def _join(arrays: Sequence[Float64], n_rows: int) -> Float64:
     """Return the fractions of several tasks, [n_rows, n_columns, 2]; some may have no columns."""
     filled = [array[:, :, :FRACTION] for array in arrays if array.shape[1]]
-    return np.concatenate(filled, axis=1) if filled else np.empty((n_rows, 0, FRACTION))
+    if not filled:
+        return np.empty((n_rows, 0, FRACTION))
+    return np.concatenate(filled, axis=1)
 
 
 class CheckedTruth(NamedTuple):
@@ -222,8 +237,12 @@ class CheckedTruth(NamedTuple):
 def check_truth(scratch: BlockScratch, block: Block, setup: Setup, width: Width) -> CheckedTruth:
     """Parse and check a block of truth, whose labels are within a width; valid until the next block of this thread."""
     rows, explicit_zeros = validated_truth(block, scratch.truth, width, setup.largest_value, may_merge=True)
-    largest = -1 if width.is_known else largest_label(rows)
-    weights, kept, in_truth = NO_WEIGHTS, None, 0
+    largest = -1
+    if not width.is_known:
+        largest = largest_label(rows)
+    weights = NO_WEIGHTS
+    kept = None
+    in_truth = 0
     if setup.filter is not None:
         in_truth = setup.filter.apply(block.first_row, rows, remove=setup.options.filter_truth)[0]
     if setup.weights is not None:
@@ -235,9 +254,16 @@ def check_truth(scratch: BlockScratch, block: Block, setup: Setup, width: Width)
 
 def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system: OpenedSystem) -> Batch:
     """Parse, check and filter a block of scores, or select those that count; valid until the next batch."""
-    setup, rows = system.setup, truth.rows
-    ends, omitted, threshold, n_binary, n_removed, n_changed = None, NONE_OMITTED, -np.inf, 0, 0, 0
-    largest, n_columns = truth.largest_label, block.stored.n_columns
+    setup = system.setup
+    rows = truth.rows
+    n_columns = block.stored.n_columns
+    ends = None
+    omitted = NONE_OMITTED
+    threshold = -np.inf
+    largest = truth.largest_label
+    n_binary = 0
+    n_removed = 0
+    n_changed = 0
     if setup.options.threshold is not None:
         threshold = rounded(setup.options.threshold, system.scores.dtype)
     selected = block.select(rows, scratch.scores)
@@ -248,12 +274,15 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
         scores = validated_scores(block, scratch.scores, setup.width, may_merge=True)
         if setup.program.ranks_unscored and setup.zero_unscored:
             _refuse_unpredicted(block, scores)
-        n_stored = int(scores.indptr[-1]) if n_columns is None else block.n_rows * n_columns
+        n_stored = int(scores.indptr[-1])
+        if n_columns is not None:
+            n_stored = block.n_rows * n_columns
         scores = without_unpredicted(scores)
         n_unpredicted = n_stored - int(scores.indptr[-1])
         if n_columns is not None and setup.program.decides and setup.options.threshold is None:
             _check_binary(block, scores)
-            n_binary, threshold = block.n_rows, 1.0
+            n_binary = block.n_rows
+            threshold = 1.0
         if setup.longest_row is not None:
             _check_lengths(block, scores, setup.longest_row, setup.declaration)
         if not setup.width.is_known:
@@ -274,7 +303,9 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
         omitted,
         threshold,
     )
-    return batch if truth.kept is None else batch.where(truth.kept, "kept")
+    if truth.kept is None:
+        return batch
+    return batch.where(truth.kept, "kept")
 
 
 def _refuse_unpredicted(block: Block, scores: Rows) -> None:
@@ -285,7 +316,8 @@ def _refuse_unpredicted(block: Block, scores: Rows) -> None:
     else:
         rows = np.flatnonzero(np.diff(scores.indptr) < block.stored.n_columns)
     if rows.size:
-        row, option = int(rows[0]), argument("unscored", "zero")
+        row = int(rows[0])
+        option = argument("unscored", "zero")
         raise Fault(
             block.first_row + row,
             f"{block.place(row)}: has a score of -inf, which says that the label is not predicted, but {option} "

@@ -230,9 +230,12 @@ def _check_files(files: Sequence[LocalFile]) -> None:
 def _agree_on_rows(sources: Sequence[Source], sharded: Sequence[list[Shard]], setup: Setup) -> int:
     """Return the number of rows, ignoring trailing blank lines of predictions."""
     numbers, *others = [[shard.n_rows for shard in shards] for shards in sharded]
-    n_weights = None if setup.weights is None else setup.weights.size
     n_rows = sum(numbers)
-    fit = (theirs == numbers if len(theirs) == len(numbers) else sum(theirs) == n_rows for theirs in others)
+    n_weights = None
+    if setup.weights is not None:
+        n_weights = setup.weights.size
+    # The same rows in each shard, or other shards with as many rows in all.
+    fit = [theirs == numbers or (len(theirs) != len(numbers) and sum(theirs) == n_rows) for theirs in others]
     if n_weights not in {None, n_rows} or not all(fit):
         for _ in Lockstep(sources[0], sources[1:], n_weights):  # raises unless the extra lines are blank
             pass
@@ -255,7 +258,9 @@ def _cut(sharded: Sequence[Sequence[Shard]], systems: Sequence[OpenedSystem]) ->
         shards = [shards[place] for shards, place in zip(sharded, places, strict=True)]
         before = [int(of_source[place]) for of_source, place in zip(starts, places, strict=True)]
         n_bytes = sum(shard.n_bytes * (last - first) / shard.n_rows for shard in shards)
-        n_parts = int(n_bytes / PART_BYTES) + 1 if all(shard.can_start for shard in shards) else 1
+        n_parts = 1
+        if all(shard.can_start for shard in shards):
+            n_parts += int(n_bytes / PART_BYTES)
         for start, stop in pairwise(np.unique(np.linspace(first, last, n_parts + 1).astype(np.int64)).tolist()):
             truth, *scores = [shard.cut(n, start, stop) for shard, n in zip(shards, before, strict=True)]
             in_part = []

@@ -30,7 +30,8 @@ class HeldRows(JointRows):
     has_sums = False
 
     def __init__(self, setup: Setup, n_systems: int) -> None:
-        self._measures, self._drop_empty = setup.program.row_measures, setup.drop_empty
+        self._measures = setup.program.row_measures
+        self._drop_empty = setup.drop_empty
         values = np.empty((0, n_systems, len(self._measures), 2))
         self._blocks = [RowBlock(np.empty(0, dtype=np.int64), np.empty(0), values, values[..., 0] > 0)]  # of no rows
         self._lock = threading.Lock()
@@ -39,9 +40,11 @@ class HeldRows(JointRows):
 
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:
         """Keep the values of a block, by system [n_rows, n_columns, 2], and the shares of bins, if any."""
-        block, truth = batch.block, batch.truth
-        rows = block.first_row + (np.arange(block.n_rows) if batch.kept is None else batch.kept)
-        weights = batch.weights.copy() if batch.weights.size else np.ones(rows.size)
+        truth = batch.truth
+        rows = batch.block.first_row + batch.rows_of_block
+        weights = np.ones(rows.size)
+        if batch.weights.size:
+            weights = batch.weights.copy()
         held = np.stack(values, axis=1)
         counts = held[..., 1] != 0
         for m, measure in enumerate(self._measures):
@@ -55,14 +58,15 @@ class HeldRows(JointRows):
         digest = digest_rows(rows, truth)
         with self._lock:
             self._blocks.append(RowBlock(rows, weights, held, counts))
-            self.n_rows += block.n_rows
+            self.n_rows += batch.block.n_rows
             self.digest = (self.digest + digest) % 2**64
 
     def join(self) -> RowBlock:
         """Return the values of all rows, in order."""
-        filled = [block for block in self._blocks if block.rows.size] or self._blocks[:1]
-        filled.sort(key=lambda block: int(block.rows[0]) if block.rows.size else 0)
-        self._blocks = [RowBlock(*map(np.concatenate, zip(*filled, strict=True)))]
+        filled = [block for block in self._blocks if block.rows.size]
+        filled.sort(key=lambda block: int(block.rows[0]))
+        parts = filled or self._blocks[:1]
+        self._blocks = [RowBlock(*map(np.concatenate, zip(*parts, strict=True)))]
         return self._blocks[0]
 
 
@@ -70,7 +74,8 @@ def digest_rows(rows: Int64, truth: Rows) -> int:
     """Return the sum of a hash of each (row, label, grade), modulo 2^64; `rows`, int64 [n_rows], are their numbers."""
     n_entries = int(truth.indptr[-1])
     entry_rows = np.repeat(rows, np.diff(truth.indptr)).astype(np.uint64)
-    labels, grades = truth.indices[:n_entries].astype(np.uint64), truth.values[:n_entries].astype(np.uint64)
+    labels = truth.indices[:n_entries].astype(np.uint64)
+    grades = truth.values[:n_entries].astype(np.uint64)
     words = _mix(_mix(entry_rows * GOLDEN + labels) + grades)
     return int(words.sum(dtype=np.uint64))
 

@@ -67,19 +67,26 @@ class Spec:
             number = None
         low = self.low
         high = self.high
-        if number is None or (low is not None and number < low) or (high is not None and number > high):
-            bounds = "" if low is None else f" of at least {low}"
-            bounds += "" if high is None else f" and at most {high}"
+        is_too_low = number is not None and low is not None and number < low
+        is_too_high = number is not None and high is not None and number > high
+        if number is None or is_too_low or is_too_high:
+            bounds = ""
+            if low is not None:
+                bounds = f" of at least {low}"
+            if high is not None:
+                bounds += f" and at most {high}"
             raise UsageError(f"{argument(name)} must be a whole number{bounds}, got {value!r}")
 
     def as_number(self, name: str, value: Any) -> float:
         """Return the value of a float, which may be in an array or a tensor without dimensions."""
-        number = value.item() if getattr(value, "ndim", None) == 0 else value
+        number = value
+        if getattr(value, "ndim", None) == 0:
+            number = value.item()
         if not isinstance(number, Number) or isinstance(number, complex):
-            n_values = len(value) if isinstance(value, list) or getattr(value, "ndim", 0) == 1 else 1
-            if name == "threshold" and n_values > 2:
+            is_list = isinstance(value, list) or getattr(value, "ndim", 0) == 1
+            if name == "threshold" and is_list and len(value) > 2:
                 raise UsageError(
-                    f"threshold must be one number, got a list of {n_values:,} (hint: for one per label, drop the "
+                    f"threshold must be one number, got a list of {len(value):,} (hint: for one per label, drop the "
                     "scores below them: see the recipe in xmceval guide recipes)"
                 )
             raise UsageError(f"{argument(name)} must be a number, got {value!r}")
@@ -87,23 +94,33 @@ class Spec:
 
     def expect(self, value: Any) -> str:
         """Return the type expected of a value, empty if it has it; `check_whole` checks integers."""
+        is_text = isinstance(value, str)
+        is_truth_value = isinstance(value, bool)
         if self.kind is bool:
-            return "" if isinstance(value, bool) else "true or false"
-        if value is None:
+            fits = is_truth_value
+            expected = "true or false"
+        elif value is None:
             return ""
-        if self.kind is float:
-            return "" if isinstance(value, Real) and not isinstance(value, bool) else "a number"
-        if self.kind is list and not isinstance(value, str):
+        elif self.kind is float:
+            fits = isinstance(value, Real) and not is_truth_value
+            expected = "a number"
+        elif self.kind is list and not is_text:
             is_list = isinstance(value, Collection) and not isinstance(value, Mapping)
-            return "" if is_list and all(isinstance(name, str) for name in value) else "a string or a list of strings"
-        return "a string" if self.metavar == "NAME" and not isinstance(value, str) else ""
+            fits = is_list and all(isinstance(name, str) for name in value)
+            expected = "a string or a list of strings"
+        else:
+            fits = is_text or self.metavar != "NAME"
+            expected = "a string"
+        return "" if fits else expected
 
 
 def input_name(value: Any) -> str:
     """Return how reports call an input: a file by its name, shards by their common name, else ``array``."""
     if isinstance(value, Shards):
         return value.name
-    return name_of(to_path(value)) if isinstance(value, (str, Path)) else "array"
+    if isinstance(value, (str, Path)):
+        return name_of(to_path(value))
+    return "array"
 
 
 def _plain(value: Any) -> Any:
@@ -307,8 +324,10 @@ class Options:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The requested measures: metrics with their options and cutoffs, each once."""
-        default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
-        return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
+        names = self.metrics
+        if names is None:
+            names = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
+        return tuple(parse(names, self.cutoffs))
 
     def for_queries(self) -> Options:
         """Return the options with the default metrics of queries; where cutoffs were passed, each metric has these.
@@ -317,8 +336,10 @@ class Options:
         """
         if self.metrics is not None or self.threshold is not None or self.sources:
             return self
-        heads = [name.partition("@")[0] for name in QUERY_NAMES]
-        measures = parse(QUERY_NAMES if self.k is None else heads, self.cutoffs)
+        names = [*QUERY_NAMES]
+        if self.k is not None:
+            names = [name.partition("@")[0] for name in names]
+        measures = parse(names, self.cutoffs)
         return replace(self, metrics=tuple(measure.name for measure in measures))
 
     @property
@@ -357,8 +378,10 @@ class Options:
                 changed[name] = [measure.name for measure in self.measures]
             elif spec.is_file and not isinstance(value, (int, float)):
                 changed[name] = input_name(value)
+            elif spec.kind is bool:
+                changed[name] = bool(value)
             else:
-                changed[name] = bool(value) if spec.kind is bool else _plain(value)
+                changed[name] = _plain(value)
         return changed
 
 
@@ -388,5 +411,7 @@ def _list_specs(of: Any) -> Mapping[str, Spec]:
 
 def recorded_options(changed: Mapping[str, Any]) -> Options:
     """Return the options that were recorded so: with the names of files and arrays in their place."""
-    numbers = {"threshold": float(changed["threshold"])} if "threshold" in changed else {}
-    return Options(**{**changed, **numbers})
+    options = dict(changed)
+    if "threshold" in options:
+        options["threshold"] = float(options["threshold"])  # infinities are text
+    return Options(**options)

@@ -47,9 +47,14 @@ class State:
     @cached_property
     def configuration(self) -> dict[str, Any]:
         """The settings that must be equal to add totals, by name in messages."""
-        changed, propensities = self.setup.options.changed(), self.setup.propensities
-        are_counts = propensities.n is not None
-        digest = None if propensities is NO_PROPENSITIES else propensities.digest
+        changed = self.setup.options.changed()
+        propensities = self.setup.propensities
+        counts = None
+        inverse = None
+        if propensities.n is not None:
+            counts = propensities.digest
+        elif propensities is not NO_PROPENSITIES:
+            inverse = propensities.digest
         return {
             "version of xmceval": self.version,
             "rows": plural(self.setup.nouns.row),
@@ -59,8 +64,8 @@ class State:
             "N": propensities.n,
             "A": propensities.a,
             "B": propensities.b,
-            "training counts": digest if are_counts else None,
-            "inverse propensities": None if are_counts else digest,
+            "training counts": counts,
+            "inverse propensities": inverse,
             "scale of sample weights": None if self.setup.weights is None else self.setup.weight_unit,
             "number of labels": self.setup.width.or_none,
         }
@@ -80,21 +85,31 @@ class State:
         """Return the state for saving, with the effect of its filter but without its pairs."""
         self.check_filter()
         pairs = self.setup.filter
-        return self if pairs is None else replace(self, setup=replace(self.setup, filter=pairs.without_pairs()))
+        if pairs is None:
+            return self
+        return replace(self, setup=replace(self.setup, filter=pairs.without_pairs()))
 
     def merge(self, other: State) -> State:
         """Return the state of the rows of both; associative, and commutative except for the order of names."""
         check_shards([self, other])
         self.check_compatible(other)
-        setup, theirs = self.setup, other.setup
-        (least, greatest), (other_least, other_greatest) = self.weight_range, other.weight_range
+        setup = self.setup
+        theirs = other.setup
+        width = setup.width
+        if not width.is_known:
+            width = theirs.width
+        pairs = None
+        if setup.filter is not None and theirs.filter is not None:
+            pairs = setup.filter.merge(theirs.filter)
+        least, greatest = self.weight_range
+        other_least, other_greatest = other.weight_range
         return replace(
             self,
             setup=replace(
                 setup,
-                width=setup.width if setup.width.is_known else theirs.width,
+                width=width,
                 bins=setup.bins or theirs.bins,
-                filter=None if setup.filter is None or theirs.filter is None else setup.filter.merge(theirs.filter),
+                filter=pairs,
                 warnings=_in_fixed_order(setup.warnings, theirs.warnings),
                 inputs=_in_fixed_order(setup.inputs, theirs.inputs),
                 labels=setup.labels or theirs.labels,
@@ -161,9 +176,13 @@ def each_once(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 def first_of(names: Iterable[str]) -> str:
     """Return the first of several names, and the number of others."""
     first, *others = names
-    return f"{first} and {len(others):,} more" if others else first
+    if not others:
+        return first
+    return f"{first} and {len(others):,} more"
 
 
 def _in_fixed_order(texts: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     """Return the texts of two states without repeats, in an order independent of the order of the states."""
-    return texts if texts == more else tuple(sorted({*texts, *more}))
+    if texts == more:
+        return texts
+    return tuple(sorted({*texts, *more}))

@@ -43,7 +43,8 @@ Arrays = dict[str, NDArray[Any]]
 
 # Kinds of fields: a type, a range of integers, None, a tuple of alternatives, an object with exactly these
 # fields; a list of any length of one kind, or of exactly these kinds if there are several.
-_COUNT, _NUMBER = range(MOST_ROWS + 1), (int, float)
+_COUNT = range(MOST_ROWS + 1)
+_NUMBER = (int, float)
 PROPENSITIES = {
     "source": str,
     "a": (*_NUMBER, None),
@@ -72,10 +73,7 @@ HEADER: dict[str, tuple[Any, Callable[[State], Any]]] = {
     "shards": ([range(1, MOST_SHARDS + 1)], lambda state: state.shards),
     "are_queries": (bool, lambda state: state.setup.nouns.are_of_queries),
     "inputs": ([str], lambda state: state.setup.inputs),
-    "labels": (
-        ([str], None),
-        lambda state: None if (axis := state.setup.labels) is None or axis.names is None else [*map(str, axis.names)],
-    ),
+    "labels": (([str], None), lambda state: _list_labels(state.setup.labels)),
     "labels_by": (str, lambda state: state.setup.labels_by),
     "doubts": ([str], lambda state: split_doubts(state.setup.warnings)[0]),
     "facts": ([str], lambda state: split_doubts(state.setup.warnings)[1]),
@@ -86,16 +84,20 @@ def pack_state(state: State) -> bytes:
     """Return a state as the bytes of a file; equal states give equal bytes."""
     state = state.without_pairs()
     header = {name: find(state) for name, (_, find) in HEADER.items()}
-    propensities, arrays = state.setup.propensities, state.totals.arrays()
+    propensities = state.setup.propensities
+    arrays = state.totals.arrays()
     if propensities is not NO_PROPENSITIES:
-        numbers = propensities.inverse if propensities.n is None else propensities.counts
+        numbers: NDArray[Any] = propensities.counts
+        if propensities.n is None:
+            numbers = propensities.inverse
         arrays |= {"propensities.ids": propensities.ids, "propensities.numbers": numbers[propensities.codes]}
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     narrow: dict[str, Any] = {}
     for name, array in arrays.items():  # integers in the narrowest type that holds them
         dtype: Any = array.dtype
         if dtype.kind in "iu":
-            least, greatest = int(array.min(initial=0)), int(array.max(initial=0))
+            least = int(array.min(initial=0))
+            greatest = int(array.max(initial=0))
             dtype = next(kind for kind in INTEGERS if np.iinfo(kind).min <= least and greatest <= np.iinfo(kind).max)
         narrow[name] = np.ascontiguousarray(array, dtype=dtype)
     file = io.BytesIO()
@@ -103,9 +105,17 @@ def pack_state(state: State) -> bytes:
     return file.getvalue()
 
 
+def _list_labels(axis: Axis | None) -> list[str] | None:
+    if axis is None or axis.names is None:
+        return None
+    return [*map(str, axis.names)]
+
+
 def _describe(value: Any, fields: Iterable[str]) -> dict[str, Any] | None:
     """Return some fields of a value as a dict; None without a value."""
-    return None if value is None or value is NO_PROPENSITIES else {name: getattr(value, name) for name in fields}
+    if value is None or value is NO_PROPENSITIES:
+        return None
+    return {name: getattr(value, name) for name in fields}
 
 
 def load_state(path: str | Path) -> State:
@@ -168,7 +178,8 @@ def _read_arrays(content: bytes) -> Arrays:
         if not is_plain or sum(member.file_size for member in members) > len(content):
             raise DataError("its arrays are compressed")  # they could expand to any size
         for member in members:
-            name, item = member.filename.removesuffix(".npy"), archive.read(member)
+            name = member.filename.removesuffix(".npy")
+            item = archive.read(member)
             stream = io.BytesIO(item)
             if np.lib.format.read_magic(stream) != (1, 0):
                 raise DataError(f"{name} is not an array as numpy.savez writes it")
@@ -210,14 +221,20 @@ def _fits(value: Any, kind: Any) -> bool:
     if isinstance(kind, tuple):
         return any(_fits(value, one) for one in kind)
     if isinstance(kind, list):
-        kinds = kind if len(kind) > 1 or not isinstance(value, list) else kind * len(value)
-        return isinstance(value, list) and len(value) == len(kinds) and all(map(_fits, value, kinds))
+        if not isinstance(value, list):
+            return False
+        kinds = kind
+        if len(kind) == 1:  # of every item
+            kinds = kind * len(value)
+        return len(value) == len(kinds) and all(map(_fits, value, kinds))
     if isinstance(kind, dict):
         is_object = isinstance(value, dict) and value.keys() == kind.keys()
         return is_object and all(_fits(value[name], field) for name, field in kind.items())
     if isinstance(kind, range):
         return type(value) is int and value in kind
-    return value is None if kind is None else type(value) is kind
+    if kind is None:
+        return value is None
+    return type(value) is kind
 
 
 def _restore_options(changed: Mapping[str, Any]) -> Options:
@@ -235,39 +252,51 @@ def _restore_options(changed: Mapping[str, Any]) -> Options:
         if spec is None or name in UNRECORDED or not _fits(value, special.get(name) or kinds.get(spec.kind, str)):
             raise DataError(f"options: {name} cannot be {str(value)[:40]!r}")
     for text in changed.get("metrics", ()):
-        tail = text.rpartition("@")[2] if "@" in text else ""
-        measures = parse([text], []) if tail.replace(".", "", 1).isalnum() or not tail else []
-        if [str(measure) for measure in measures] != [text]:
+        _, at, tail = text.rpartition("@")
+        names = list[str]()
+        if not at or not tail or tail.replace(".", "", 1).isalnum():
+            names = [str(measure) for measure in parse([text], [])]
+        if names != [text]:
             raise DataError(f"metrics: {text[:40]!r} is not the name of one metric, with its cutoff")
     return recorded_options(changed)
 
 
 def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setup:
     """Restore the setup; weights are reduced to their unit, and a filter has no pairs."""
-    options, propensities = _restore_options(header["options"]), _restore_propensities(header["propensities"], arrays)
+    options = _restore_options(header["options"])
+    propensities = _restore_propensities(header["propensities"], arrays)
     program: Program | None = compile_program(options.measures)
     if program is not None and propensities is NO_PROPENSITIES:  # there were too few training rows
         program = without_propensities(program)
     if program is None:
         raise DataError("propensities: its metrics need them")
-    unit, max_weight = header["weight_unit"], header["max_weight"]
+    unit = header["weight_unit"]
+    max_weight = header["max_weight"]
     least, greatest = header["weight_range"] or (1.0, 1.0)
     numbers = [number for number in (least, greatest, unit, max_weight) if number is not None]
     is_power_of_two = unit is None or math.frexp(unit)[0] == 0.5
     if not all(0 < number < np.inf for number in numbers) or least > greatest or not is_power_of_two:
         raise DataError("weight_range, weight_unit and max_weight: do not describe sample weights")
-    pairs = header["filter"]
+    weights = None
+    if unit is not None:
+        weights = NO_WEIGHTS
+    pairs = None
+    if header["filter"] is not None:
+        pairs = Filter(header["filter"]["name"], header["filter"]["n_pairs"], header["filter"]["n_rows"])
+    labels = None
+    if header["labels"] is not None:
+        labels = Axis.of(name, "label", header["labels"])
     setup = Setup(
         options=options,
         program=program,
         has_grades=options.grades,
         propensities=propensities,
-        weights=None if unit is None else NO_WEIGHTS,
+        weights=weights,
         weight_unit=unit or 1.0,
-        filter=None if pairs is None else Filter(pairs["name"], pairs["n_pairs"], pairs["n_rows"]),
+        filter=pairs,
         nouns=OF_QUERIES if header["are_queries"] else OF_LABELS,
         inputs=tuple(header["inputs"]),
-        labels=None if header["labels"] is None else Axis.of(name, "label", header["labels"]),
+        labels=labels,
         labels_by=header["labels_by"],
         warnings=(*map(Doubt, header["doubts"]), *header["facts"]),
     )
@@ -297,7 +326,10 @@ def _restore_propensities(described: Mapping[str, Any] | None, arrays: Arrays) -
 
 def _check_sizes(state: State) -> None:
     """Refuse inconsistent numbers of rows, shards and labels."""
-    setup, tally, n_rows, shards = state.setup, state.totals.tally, state.n_rows, state.shards
+    setup = state.setup
+    tally = state.totals.tally
+    n_rows = state.n_rows
+    shards = state.shards
     if sorted(set(shards)) != list(shards) or bool(shards) != bool(state.n_shards):
         raise DataError("shards: expected numbers that ascend, and how many shards there are")
     if max(shards, default=0) > state.n_shards:
@@ -310,7 +342,8 @@ def _check_sizes(state: State) -> None:
     parts = zip(setup.program.tasks, state.totals.parts, strict=True)
     if any((part["left_out"] > tally.n_rows).any() for task, part in parts if isinstance(task, RowTask)):
         raise DataError(f"more rows are left out than the {tally.n_rows:,} that were scored")
-    pairs, largest = setup.filter, tally.whole.largest_label
+    pairs = setup.filter
+    largest = tally.whole.largest_label
     if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
         raise DataError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
     if not setup.nouns.are_of_queries:

@@ -143,7 +143,11 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
     cutoffs = program.cutoffs.tolist()
     counts = totals.tally["counts"].tolist()
     whole = totals.tally.whole
-    tasks, (least, greatest) = list(zip(program.tasks, totals.parts, strict=True)), totals.tally["grades"].tolist()
+    tasks = list(zip(program.tasks, totals.parts, strict=True))
+    least, greatest = totals.tally["grades"].tolist()
+    grades = (1, 1)
+    if least <= greatest:  # there are true labels
+        grades = (int(least), int(greatest))
     left_out = {
         measure.name: n
         for task, part in tasks
@@ -164,7 +168,7 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
         tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
-        grades=(int(least), int(greatest)) if least <= greatest else (1, 1),  # (1, 1) without true labels
+        grades=grades,
         unpredicted=whole.unpredicted,
         binary_rows=whole.binary_rows,
         lowest_rows=counts[LOWEST],

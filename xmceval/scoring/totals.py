@@ -210,8 +210,11 @@ class Tally(Part):
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch, with ties at the cutoffs."""
-        truth, counts, setup = batch.truth, self["counts"], batch.setup
-        cutoffs, ranked = read_only(setup.program.cutoffs), batch.ranking.arrays
+        truth = batch.truth
+        setup = batch.setup
+        counts = self["counts"]
+        cutoffs = read_only(setup.program.cutoffs)
+        ranked = batch.ranking.arrays
         longest = count_rows(truth.indptr, batch.score_ends, ranked, cutoffs, setup.drop_empty, counts)
         if not cutoffs.size:  # then no ranked scores are looked at
             counts[ROUNDED] += count_rounded(batch.scores.indptr, batch.scores.values[: batch.scores.indptr[-1]])
@@ -238,7 +241,9 @@ class Tally(Part):
 
     def n_instances(self, *, drop_empty: bool) -> int:
         """Return the number of rows read, including rows dropped for lack of true labels."""
-        return self.n_rows + (int(self["counts"][EMPTY_ROWS]) if drop_empty else 0)
+        if not drop_empty:
+            return self.n_rows
+        return self.n_rows + int(self["counts"][EMPTY_ROWS])
 
 
 def no_sums(n: int) -> Int64:
@@ -298,7 +303,8 @@ def check_true(name: str, true: Int64) -> None:
 
 def check_extremes(name: str, extremes: Float64) -> None:
     """Refuse extreme rows, float64 [n, 2, KEPT, 2], that are out of order; missing rows must come last."""
-    first, second = extremes[..., 0], extremes[..., 1]
+    first = extremes[..., 0]
+    second = extremes[..., 1]
     is_missing = np.isneginf(first) & np.isneginf(second)
     is_in_order = (first[..., :-1] > first[..., 1:]) | (
         (first[..., :-1] == first[..., 1:]) & (second[..., :-1] <= second[..., 1:])
@@ -351,7 +357,8 @@ class Sums(Part):
 def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
     """Return the sums and extremes, as in `Sums`, of values [n_rows, n_outputs, 2], optionally weighted."""
     n_rows, n_outputs, n_slots = values.shape
-    sums, extremes = no_sums(n_outputs), no_extremes(n_outputs)
+    sums = no_sums(n_outputs)
+    extremes = no_extremes(n_outputs)
     for first in range(0, n_rows, ROWS_AT_ONCE):
         some = slice(first, first + ROWS_AT_ONCE)
         padded = np.zeros((len(values[some]), n_outputs, SLOTS))

@@ -84,7 +84,7 @@ class Words:
         rests = {word: self[word][LONG:] for word in order[is_long].tolist()}
         order[is_long] = sorted(rests, key=rests.__getitem__)
         windows = np.lib.stride_tricks.sliding_window_view(self.blob, 8)
-        # Eight bytes at a time are sorted, the last ones first: of words that have some, which stand behind the others.
+        # Eight bytes at a time are sorted, the last ones first; only words that are long enough have some.
         for offset in range((min(int(lengths.max(initial=1)), LONG) - 1) // 8 * 8, -1, -8):
             first = int(np.searchsorted(ascending, offset, side="right"))
             words = order[first:]

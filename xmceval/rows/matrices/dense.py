@@ -43,20 +43,28 @@ class Dense(Matrix):
                 rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
                 rows.values.reshape(values.shape)[:] = values
                 return rows
-        rows, places = stored_rows(scratch, is_stored if self.are_scores else values)
+            rows, places = stored_rows(scratch, is_stored)
+            rows.values[:] = values.ravel()[places]
+            return rows
+        rows, places = stored_rows(scratch, values)
         rows.values[:] = values.ravel()[places]
-        return rows if self.are_scores else notice_order(rows)
+        return notice_order(rows)
 
     def entries_at_once(self, usual: int, *, are_selected: bool) -> int:
         """Return the entries per block: more if kernels read the memory of the matrix directly."""
         values = self.values
         memory = values.bits if isinstance(values, BFloat16Matrix) else values
+        is_in_memory = isinstance(memory, np.ndarray)
         if not are_selected:
-            return TRUTH_ENTRIES if isinstance(memory, np.ndarray) and not self.are_scores else usual
-        if not isinstance(memory, np.ndarray):
+            if is_in_memory and not self.are_scores:
+                return TRUTH_ENTRIES
+            return usual
+        if not is_in_memory:
             return DEVICE_ENTRIES
         is_known = memory is not values or memory.dtype in READ_DIRECTLY
-        return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
+        if is_known and _has_rows(memory):
+            return SELECT_ENTRIES
+        return usual
 
 
 def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, first_nan: Int64) -> Selected:
@@ -74,7 +82,8 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
     n_maxima = max(lanes, depth) // LANES * LANES + LANES
     limits, space = scratch.held("selection", (depth, n_maxima, flat.dtype, infinity), _make_space)
     best = scratch.rows(n_rows, n_rows * min(depth, n_labels) + int(truth.indptr[-1]))
-    ends, omitted = scratch.array("ends", n_rows + 1, np.int64), scratch.array("omitted", n_rows, np.int64)
+    ends = scratch.array("ends", n_rows + 1, np.int64)
+    omitted = scratch.array("omitted", n_rows, np.int64)
     what = flat, step, n_labels, depth, (truth.indptr, truth.indices), limits, space
     if flat.dtype == np.int16:
         chunk = scratch.array("chunk", kernels.CHUNK, np.int16)
@@ -83,8 +92,10 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
             used = slice(0, int(best.indptr[-1]))
             keys = best.values[used].astype(np.int16)
             bits = np.where(keys < 0, -keys.astype(np.int32) | 0x8000, keys).astype(np.uint16)
-            is_bfloat = infinity == BFLOAT16_INFINITY
-            best.values[used] = BFloat16Matrix.widen(bits) if is_bfloat else bits.view(np.float16)
+            if infinity == BFLOAT16_INFINITY:
+                best.values[used] = BFloat16Matrix.widen(bits)
+            else:
+                best.values[used] = bits.view(np.float16)
     else:
         kernel = kernels.select_best if flat.dtype == np.float64 else kernels.select_best_floats
         kernel(*what, tuple(best), ends, omitted, first_nan)
@@ -126,8 +137,11 @@ def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     if values.flags.c_contiguous:
         return read_only(values.reshape(-1)), n_labels
     size = values.dtype.itemsize
-    step = values.strides[0] // size if values.size else n_labels
-    n = (n_rows - 1) * step + n_labels if values.size else 0
+    step = n_labels
+    n = 0
+    if values.size:
+        step = values.strides[0] // size
+        n = (n_rows - 1) * step + n_labels
     return np.lib.stride_tricks.as_strided(values, (n,), (size,), writeable=False), step
 
 
@@ -137,8 +151,11 @@ def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
         return values.bits[rows].view(np.int16), BFLOAT16_INFINITY
     part = values[rows]
     if part.dtype == np.float16:
-        native = part if part.dtype.isnative else part.astype(np.float16)
-        return (native if _has_rows(native) else np.ascontiguousarray(native)).view(np.int16), FLOAT16_INFINITY
+        if not part.dtype.isnative:
+            part = part.astype(np.float16)
+        if not _has_rows(part):
+            part = np.ascontiguousarray(part)
+        return part.view(np.int16), FLOAT16_INFINITY
     if part.dtype.kind == "f" and part.dtype.itemsize in {4, 8}:
         return part, np.inf
     numbers = comparable(part).astype(np.float64)

@@ -41,7 +41,9 @@ def to_numbers(value: Any) -> AnyArray:
 def rows_of(value: Any, name: str) -> Axis:
     """Return the rows of an object, named by the index of a pandas object."""
     index = getattr(value, "index", None)
-    return Axis(name, "row") if index is None or callable(index) else Axis.of(name, "row", index)
+    if index is None or callable(index):
+        return Axis(name, "row")
+    return Axis.of(name, "row", index)
 
 
 def read_wide(frame: Any, name: str) -> Wide:
@@ -54,7 +56,9 @@ def read_wide(frame: Any, name: str) -> Wide:
     numbers = to_numbers(frame)
     if numbers.dtype.kind not in "biuf":
         texts = [column for column in frame.columns if to_numbers(frame[column]).dtype.kind not in "biuf"]
-        column = texts[0] if texts else frame.columns[0]
+        column = frame.columns[0]
+        if texts:
+            column = texts[0]
         raise DataError(
             f"{name}: its column {column!r} has no numbers; a data frame has one column of numbers per label (hint: "
             f"set_index({column!r}) if it names the rows, drop(columns={column!r}) to leave it out)"
@@ -86,10 +90,13 @@ def check_rows(truth: Any, **others: Any) -> None:
     known = None
     if not rows_of(truth, "y_true").is_named:
         for name, value in others.items():
-            known = known if value is None else first_named(known, rows_of(value, name), "y_true")
+            if value is not None:
+                known = first_named(known, rows_of(value, name), "y_true")
 
 
 def aligned(truth: Axis, values: Any, rows: Axis) -> Any:
     """Return values per row, named by `rows`, in the order of the rows of the truth."""
     order = find_order(truth, rows)
-    return values if order is None else np.asarray(values)[order]
+    if order is None:
+        return values
+    return np.asarray(values)[order]

@@ -37,7 +37,9 @@ def as_list(rows: Any) -> Any:
         is_list = isinstance(rows, (Sequence, ValuesView)) and not isinstance(
             rows, (list, tuple, str, bytes, range, memoryview)
         )
-    return list(rows) if is_list else rows
+    if not is_list:
+        return rows
+    return list(rows)
 
 
 def refuse_dicts(rows: Any, name: str, *, are_scores: bool) -> None:
@@ -104,13 +106,18 @@ def _split_scored(rows: Any) -> tuple[list[Any], list[Any]] | None:
         return None
     # A pair of nested lists, two labels and two scores per row, has the same shape as two rows of pairs.
     is_clear = isinstance(first, dict) or any(not isinstance(score, Integral) for row in scores for score in row)
-    return (labels, scores) if is_clear else None
+    if not is_clear:
+        return None
+    return labels, scores
 
 
 def join_lists(pair: Pair) -> Csr | None:
     """Join the labels and scores of rows that need not have the same length; None of arrays. Label -1 is padding."""
-    lengths, others = _lengths(pair.labels), _lengths(pair.scores)
-    if lengths is None or others is None or (len({*lengths, *others}) < 2 and pair.labels_name != pair.scores_name):
+    lengths = _lengths(pair.labels)
+    others = _lengths(pair.scores)
+    if lengths is None or others is None:
+        return None
+    if len({*lengths, *others}) < 2 and pair.labels_name != pair.scores_name:
         return None
     for row, (n_labels, n_scores) in enumerate(zip_longest(lengths, others, fillvalue=0)):
         if n_labels != n_scores:
@@ -118,7 +125,8 @@ def join_lists(pair: Pair) -> Csr | None:
                 f"{pair.labels_name}[{row}] has {counted(n_labels, 'label')}, but {pair.scores_name}[{row}] has "
                 f"{counted(n_scores, 'score')}; expected a score for each label"
             )
-    labels, scores = _concatenate(pair.labels, pair.labels_name), _concatenate(pair.scores, pair.scores_name)
+    labels = _concatenate(pair.labels, pair.labels_name)
+    scores = _concatenate(pair.scores, pair.scores_name)
     if labels is None or scores is None:
         return None
     check_dtype(labels.dtype, pair.labels_name)
@@ -162,13 +170,19 @@ def find_lists(rows: Any, name: str, n_labels: int | None, *, are_scores: bool, 
         n_kept = np.array(lengths, dtype=np.int64) - n_padding
         kept = labels[~is_padding]
         indptr = np.concatenate([[0], np.cumsum(n_kept)])
-        values = np.repeat(indptr[1:], n_kept) - np.arange(kept.size) if are_scores else np.ones(kept.size)
-        return Csr(indptr, kept, values.astype(np.float64), are_scores)
+        values = np.ones(kept.size)
+        if are_scores:
+            values = (np.repeat(indptr[1:], n_kept) - np.arange(kept.size)).astype(np.float64)
+        return Csr(indptr, kept, values, are_scores)
+    rows_are = "sets"
     other = next((length for length in lengths if length != lengths[0]), None)
-    rows_are = "sets" if other is None else f"rows of different lengths, {lengths[0]} and {other},"
+    if other is not None:
+        rows_are = f"rows of different lengths, {lengths[0]} and {other},"
+    hint = ""
+    if labels.dtype.kind == "U":
+        hint = BY_NAME
     raise DataError(
-        f"{name}: expected a matrix, or lists of labels, whose ids are integers; got {rows_are} of {labels.dtype}"
-        + (BY_NAME if labels.dtype.kind == "U" else "")
+        f"{name}: expected a matrix, or lists of labels, whose ids are integers; got {rows_are} of {labels.dtype}{hint}"
     )
 
 
@@ -211,7 +225,9 @@ def _concatenate(rows: Any, name: str) -> AnyArray | None:
     filled = [array.astype(np.int64) if array.dtype.kind in "iu" else array for array in arrays if array.size]
     if any(array.ndim != 1 for array in filled):
         return None
-    return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
+    if not filled:
+        return np.empty(0, dtype=np.int64)
+    return np.concatenate(filled)
 
 
 def _lengths(rows: Any) -> list[int] | None:
@@ -230,4 +246,6 @@ def _is_integer(values: Any) -> bool:
     except ValueError:  # rows of different lengths
         joined = _concatenate(values, "")
         return joined is not None and joined.dtype.kind in "iu"
-    return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "iu"
+    return "int" in str(dtype)

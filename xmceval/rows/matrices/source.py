@@ -39,7 +39,9 @@ class MatrixRows(StoredRows):
     @property
     def n_columns(self) -> int | None:
         """The number of columns of dense rows; None for other rows."""
-        return int(self.piece.values.shape[1]) if isinstance(self.piece, Dense) else None
+        if not isinstance(self.piece, Dense):
+            return None
+        return int(self.piece.values.shape[1])
 
     def split(self, n_rows: int) -> tuple[MatrixRows, MatrixRows]:
         """Return the first rows, and the rest."""
@@ -57,7 +59,9 @@ class MatrixRows(StoredRows):
     def entry_names(self, row: int, label: int) -> EntryNames:
         """Return how messages name the entries of a label in a row."""
         names = self.source.names
-        return super().entry_names(row, label) if names is None else names(self.row + row, label)
+        if names is None:
+            return super().entry_names(row, label)
+        return names(self.row + row, label)
 
     def lowest_labels(self, n_rows: int) -> Int64 | None:
         """Return the label with the lowest score in each of the first rows, for dense rows with a selection."""
@@ -100,7 +104,9 @@ def pieces_of(source: Source, first_row: int = 0) -> Iterable[Matrix]:
     stored = source.stored
     if stored is None:
         return ()
-    return (stored,) if isinstance(stored, Matrix) else stored(first_row)
+    if isinstance(stored, Matrix):
+        return (stored,)
+    return stored(first_row)
 
 
 def _stop_block(source: Source, piece: Matrix, start: int, n_rows: int) -> int:
@@ -120,8 +126,9 @@ def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block |
     n_rows = source.n_rows
     if not isinstance(stored, Matrix) or not n_rows:
         return None
-    is_one_block = not source.repairs and _stop_block(source, stored, 0, n_rows) == n_rows
-    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix) if is_one_block else None
+    if source.repairs or _stop_block(source, stored, 0, n_rows) < n_rows:
+        return None
+    return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix)
 
 
 def selecting(source: Source, depth: int) -> Source:
@@ -129,15 +136,21 @@ def selecting(source: Source, depth: int) -> Source:
     if source.shards:
         return replace(source, shards=tuple(selecting(shard, depth) for shard in source.shards))
     may_be_dense = isinstance(source.stored, Dense) or callable(source.stored)
-    return replace(source, depth=depth) if may_be_dense and not source.repairs else source
+    if source.repairs or not may_be_dense:
+        return source
+    return replace(source, depth=depth)
 
 
 def ordered(source: Source, rows: Int64 | None = None, columns: Int64 | None = None) -> Source:
     """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""
-    stored: Any = source.stored if isinstance(source.stored, Matrix) else storage.join_pieces(pieces_of(source))
+    stored: Any = source.stored
+    if not isinstance(stored, Matrix):
+        stored = storage.join_pieces(pieces_of(source))
     if columns is not None:
         stored = Dense(stored.values[:][:, columns], stored.are_scores)
-    return replace(source, stored=stored if rows is None else stored.taken(rows), files=(), can_start=None)
+    if rows is not None:
+        stored = stored.taken(rows)
+    return replace(source, stored=stored, files=(), can_start=None)
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -147,9 +160,15 @@ def is_sparse(matrix: Any) -> bool:
 
 def count_columns(y_score: Any) -> int | None:
     """Return the number of labels of a matrix of scores in memory; None for other predictions."""
-    shape: Any = y_score.shape if is_sparse(y_score) else shape_of(as_list(y_score))
-    is_matrix = len(shape) == 2 and (is_sparse(y_score) or "float" in str(getattr(y_score, "dtype", "float")))
-    return int(shape[1]) if is_matrix else None
+    if is_sparse(y_score):
+        shape = y_score.shape
+        has_scores = True
+    else:
+        shape = shape_of(as_list(y_score))
+        has_scores = "float" in str(getattr(y_score, "dtype", "float"))  # integers may be ids
+    if not has_scores or len(shape) != 2:
+        return None
+    return int(shape[1])
 
 
 def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None, *, has_grades: bool = False) -> Source:
@@ -166,8 +185,10 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None, *, 
     if lists is not None:
         return Source(name, read_matrix, lists.n_rows, stored=lists, reading="lists of ids of labels")
     values = as_values(y_true, name)
-    is_of_lists = isinstance(y_true, (list, tuple))
-    reading = AS_MATRIX if is_of_lists else f"dense array of {storage.name_of(values.dtype)}"
+    if isinstance(y_true, (list, tuple)):
+        reading = AS_MATRIX
+    else:
+        reading = f"dense array of {storage.name_of(values.dtype)}"
     dense = Dense(values, are_scores=False)
     n_rows, width = values.shape
     return Source(name, read_matrix, n_rows, width, stored=dense, reading=reading)
@@ -189,7 +210,8 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
         joined: Csr | PaddedLists | None = join_lists(pair)
         reading = "lists of ids of labels and of their scores"
         if joined is None:
-            ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
+            ids = as_values(pair.labels, pair.labels_name)
+            values = as_values(pair.scores, pair.scores_name)
             if ids.dtype.kind not in "iu":
                 raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")
             if ids.shape != values.shape:
@@ -247,7 +269,9 @@ def open_pair(
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None
     truth = as_truth(y_true, has_grades=has_grades)
-    scores = as_scores(y_score, n_labels=truth.n_labels if n_labels is None else n_labels)
+    if n_labels is None:
+        n_labels = truth.n_labels
+    scores = as_scores(y_score, n_labels=n_labels)
     if isinstance(scores.stored, Dense):
         scores.depth = depth  # set, not replaced, as it was made here
     return truth, scores
@@ -256,10 +280,14 @@ def open_pair(
 def check_narrow(scores: Source, what: str = "") -> None:
     """Refuse values that float64 would round; `what` says where scores are compared, if not within their rows."""
     for matrix in scores.parts:
-        for piece in pieces_of(matrix) if matrix.dtype is not None and storage.may_be_wide(matrix.dtype) else ():
+        if matrix.dtype is None or not storage.may_be_wide(matrix.dtype):
+            continue
+        for piece in pieces_of(matrix):
             values = piece.values[:]
             if isinstance(piece, Csr):
                 values = values[int(piece.indptr[0]) : int(piece.indptr[-1])]
             if storage.is_wide(values):
-                then = f", so they cannot be compared {what} (hint: scale them, or pass float64)" if what else ""
+                then = ""
+                if what:
+                    then = f", so they cannot be compared {what} (hint: scale them, or pass float64)"
                 raise DataError(f"{matrix.name}: has values that float64 would round ({values.dtype}){then}")

@@ -93,7 +93,9 @@ def _fit_together(matrix: Any, form: str, *arrays: AnyArray) -> bool:
         case "csr" | "csc":
             return arrays[0].ndim == 1
         case "bsr":
-            height, width = matrix.data.shape[1:] if matrix.data.ndim == 3 else (0, 0)
+            if matrix.data.ndim != 3:
+                return False
+            height, width = matrix.data.shape[1:]
             return bool(min(height, width) > 0 and n_rows % height == n_columns % width == 0)
         case "coo":
             return all(array.shape == arrays[0].shape for array in indices)
@@ -110,7 +112,9 @@ def _fit_together(matrix: Any, form: str, *arrays: AnyArray) -> bool:
 def _check_rows(rows: AnyArray, n_rows: int, name: str) -> None:
     """Refuse stored entries with rows outside the matrix."""
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
-        row = int(rows.min() if rows.min() < 0 else rows.max())
+        row = int(rows.max())
+        if rows.min() < 0:
+            row = int(rows.min())
         raise DataError(f"{name}: has {counted(n_rows, 'row')}, but a stored entry is in row {row}")
 
 

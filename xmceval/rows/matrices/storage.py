@@ -65,13 +65,17 @@ def explain_text(words: AnyArray) -> str:
         words.astype(float)
     except ValueError:
         return ""
-    return f"has numbers as text, such as {str(words.ravel()[0])[:40]!r} (hint: .astype(float))" if words.size else ""
+    if not words.size:
+        return ""
+    return f"has numbers as text, such as {str(words.ravel()[0])[:40]!r} (hint: .astype(float))"
 
 
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:
     """Refuse types that are not numbers."""
     if dtype.kind not in "biuf" and dtype != BFLOAT16:
-        kind = f"text, as names of labels are{BY_NAME}" if dtype.kind == "U" else f"dtype {dtype}"
+        kind = f"dtype {dtype}"
+        if dtype.kind == "U":
+            kind = f"text, as names of labels are{BY_NAME}"
         raise DataError(f"{name}: expected numbers, got {kind}")
 
 
@@ -134,10 +138,10 @@ class Matrix:
     def taken(self, rows: slice | Int64) -> Matrix:
         """Return some rows, in the order given; a slice shares memory if possible."""
         this: Any = self
-        are_in_row = isinstance(rows, slice)
-        matrix: Matrix = replace(
-            this, **{name: array[rows] if are_in_row else array[:][rows] for name, array in self.arrays().items()}
-        )
+        arrays = self.arrays()
+        if not isinstance(rows, slice):
+            arrays = {name: array[:] for name, array in arrays.items()}
+        matrix: Matrix = replace(this, **{name: array[rows] for name, array in arrays.items()})
         return matrix
 
 
@@ -165,7 +169,8 @@ class Csr(Matrix):
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
-        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        first = int(self.indptr[start])
+        last = int(self.indptr[stop])
         rows = scratch.rows(stop - start, last - first)
         values = self.values[first:last]
         rows.indptr[:] = self.indptr[start : stop + 1]
@@ -178,7 +183,8 @@ class Csr(Matrix):
     def taken(self, rows: slice | Int64) -> Csr:
         """Return some rows, in the order given."""
         if isinstance(rows, slice):
-            first, last = int(self.indptr[rows.start]), int(self.indptr[rows.stop])
+            first = int(self.indptr[rows.start])
+            last = int(self.indptr[rows.stop])
             indptr = self.indptr[rows.start : rows.stop + 1] - self.indptr[rows.start]
             return Csr(indptr, self.indices[first:last], self.values[first:last], self.are_scores)
         lengths = np.diff(self.indptr)[rows]
@@ -220,7 +226,9 @@ class PaddedLists(Matrix):
 def notice_order(rows: Rows) -> Rows:
     """Return SortedRows if labels ascend in each row and no value is NaN."""
     largest, has_only_ones = notice(*rows)
-    return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=has_only_ones)
+    if largest == NOT_NOTICED:
+        return rows
+    return SortedRows.of(rows, largest, has_only_ones=has_only_ones)
 
 
 def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
@@ -232,10 +240,12 @@ def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
     kind = dtype.itemsize, dtype.kind == "f"
     is_known = dtype.kind in "biuf" and kind in FINDERS and dtype.isnative
     if not (is_known and values.flags.c_contiguous):
-        values, kind = np.ascontiguousarray(values != 0), (1, False)
+        values = np.ascontiguousarray(values != 0)
+        kind = 1, False
     find, bits = FINDERS[kind]
-    (n_rows, n_columns), size = values.shape, values.size
-    places, columns = scratch.array("places", size, np.int64), scratch.array("indices", size, np.int64)
+    n_rows, n_columns = values.shape
+    places = scratch.array("places", values.size, np.int64)
+    columns = scratch.array("indices", values.size, np.int64)
     indptr = scratch.array("indptr", n_rows + 1, np.int64)
     n_stored = int(find(read_only(values.reshape(-1).view(bits.dtype)), bits, n_columns, places, indptr, columns))
     rows = Rows(indptr, columns[:n_stored], scratch.array("values", n_stored, np.float64))
@@ -260,7 +270,8 @@ def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
     if dtype == BFLOAT16:  # 8 significant bits, ties to even
         with np.errstate(over="ignore"):
             bits = int(np.float32(number).view(np.uint32))
-        bits = bits if np.isnan(number) else bits + 0x7FFF + (bits >> 16 & 1)
+        if not np.isnan(number):
+            bits += 0x7FFF + (bits >> 16 & 1)
         return float(BFloat16Matrix.widen(np.array([bits >> 16], dtype=np.uint16))[0])
     if dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
         return float(number)

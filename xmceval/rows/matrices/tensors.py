@@ -38,12 +38,16 @@ def is_sparse(value: Any) -> bool:
 
 def unnested(value: Any) -> Any:
     """Return the rows of a nested tensor, with any layout, as a list; return anything else unchanged."""
-    return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
+    if is_tensor(value) and value.is_nested:
+        return list(value.detach().unbind())
+    return value
 
 
 def shape_of(values: Any) -> tuple[int, ...]:
     """Return the shape of an array of any library; nested tensors and other objects have none."""
-    return () if is_tensor(values) and values.is_nested else tuple(getattr(values, "shape", ()))
+    if is_tensor(values) and values.is_nested:
+        return ()
+    return tuple(getattr(values, "shape", ()))
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,18 @@ def as_values(values: Any, name: str) -> Any:
     else:
         taken = _from_device(values, name, hint=LISTS)
     if len(taken.shape) != 2:
-        is_one_per_row = len(taken.shape) == 1 and taken.dtype.kind in "iu"
-        hint = f" (hint: for one label id per row, pass [{{label}} for label in {name}])" if is_one_per_row else ""
+        hint = ""
+        if len(taken.shape) == 1 and taken.dtype.kind in "iu":
+            hint = f" (hint: for one label id per row, pass [{{label}} for label in {name}])"
         if taken.shape[2:] == (2,):
             hint = f" (hint: for pairs of a label and its score, pass ({name}[..., 0].astype(int), {name}[..., 1]))"
             if np.allclose(np.asarray(taken[:1], dtype=np.float64).sum(axis=2), 1):  # as predict_proba of a forest
                 hint = f" (hint: for probabilities of two classes per label, pass {name}[:, :, 1].T)"
         if taken.dtype.names is not None:
             hint = f" (hint: pass pandas.DataFrame({name}))"
-        got = f"shape {taken.shape}" if taken.shape else describe_type(values)
+        got = describe_type(values)
+        if taken.shape:
+            got = f"shape {taken.shape}"
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {got}{hint}")
     if taken.dtype.kind == "U" and (hint := explain_text(taken[:1])):
         raise DataError(f"{name}: {hint}")
@@ -101,7 +108,9 @@ def as_array(values: Any, name: str, expected: str = "an array") -> AnyArray:
     if is_sparse(values):
         raise DataError(f"{name}: is a sparse tensor, which is not read here (hint: pass its to_dense())")
     taken = _from_device(values, name, expected)
-    return taken if isinstance(taken, np.ndarray) else taken[:]
+    if isinstance(taken, np.ndarray):
+        return taken
+    return taken[:]
 
 
 def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
@@ -116,15 +125,19 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     # Arrays are set afterwards, since scipy's constructors would copy 64-bit indices.
     if tensor.layout != torch.sparse_coo:
         by_row = tensor.layout in {torch.sparse_csr, torch.sparse_bsr}
-        indptr = tensor.crow_indices() if by_row else tensor.ccol_indices()
-        indices = tensor.col_indices() if by_row else tensor.row_indices()
+        if by_row:
+            indptr = tensor.crow_indices()
+            indices = tensor.col_indices()
+        else:
+            indptr = tensor.ccol_indices()
+            indices = tensor.row_indices()
         if tensor.layout in {torch.sparse_csr, torch.sparse_csc}:
             numbers, dtype = _read_stored(tensor.values(), name)
-            ids, ends = as_array(indices, name), as_array(indptr, name)
-            matrix = (sp.csr_matrix if by_row else sp.csc_matrix)(shape, dtype=numbers.dtype)
+            compressed: Any = sp.csr_matrix if by_row else sp.csc_matrix
+            matrix = compressed(shape, dtype=numbers.dtype)
             matrix.data = numbers
-            matrix.indices = ids
-            matrix.indptr = ends
+            matrix.indices = as_array(indices, name)
+            matrix.indptr = as_array(indptr, name)
             return matrix, dtype
         try:  # compressed blocks, with indices that are checked here
             tensor = torch.sparse_compressed_tensor(
@@ -147,7 +160,9 @@ def _read_stored(values: Any, name: str) -> tuple[AnyArray, np.dtype[Any]]:
     """Return stored values in a type that scipy supports, and their original type."""
     numbers = _read(values, name)
     stored = numbers[:]
-    return stored.astype(np.float32) if stored.dtype == np.float16 else stored, numbers.dtype
+    if stored.dtype == np.float16:
+        stored = stored.astype(np.float32)
+    return stored, numbers.dtype
 
 
 def is_in_memory(tensor: Any) -> bool:
@@ -187,7 +202,10 @@ class DeviceMatrix(RemoteMatrix):
             first_nan[:] = is_nan.nonzero()[0].tolist()
             return Selected(_NO_ROWS, _NO_NUMBERS, _NO_NUMBERS)
         n_rows, n_labels = part.shape
-        is_scored = part != -float("inf") if part.is_floating_point() else torch.ones_like(part, dtype=torch.bool)
+        if part.is_floating_point():
+            is_scored = part != -float("inf")
+        else:
+            is_scored = torch.ones_like(part, dtype=torch.bool)
         lengths = is_scored.sum(dim=1).cpu().numpy()
         if n_labels > depth:
             last = part.topk(depth, dim=1).values[:, -1:]
@@ -225,8 +243,9 @@ def _read(tensor: Any, name: str) -> AnyArray | BFloat16Matrix:
         here = tensor.cpu().resolve_neg()
         if here.dtype == torch.bfloat16:
             return BFloat16Matrix(here.view(torch.int16).numpy().view(np.uint16))
-        is_small = here.is_floating_point() and here.element_size() < 2
-        return (here.to(torch.float32) if is_small else here).numpy()  # type: ignore[no-any-return]
+        if here.is_floating_point() and here.element_size() < 2:
+            here = here.to(torch.float32)
+        return here.numpy()  # type: ignore[no-any-return]
 
     return _on_device(tensor, name, read)
 
@@ -286,4 +305,6 @@ def _with_known_dtype(array: AnyArray) -> AnyArray | BFloat16Matrix:
         return array
     if array.dtype.name == "bfloat16":
         return BFloat16Matrix(array.view(np.uint16))
-    return array.astype(np.float32) if array.dtype.name.startswith("float") else array
+    if array.dtype.name.startswith("float"):
+        return array.astype(np.float32)
+    return array

@@ -105,8 +105,9 @@ def open_scores(value: Any, truth: Opened, options: Options, known: KnownLabels)
         return _open_scored_part(value, "y_score", truth, options, known, truth.source.n_rows)
     _refuse_judgments(truth.judgments, value)
     is_paired = len(truth.parts) == len(value)
-    # With a single truth file, the rows of a shard are not known.
-    partners = truth.parts if is_paired else [replace(truth, rows=None, by_row=None, columns={})] * len(value)
+    partners: Sequence[Opened] = truth.parts
+    if not is_paired:  # with a single truth file, the rows of a shard are not known
+        partners = [replace(truth, rows=None, by_row=None, columns={})] * len(value)
     parts = list[Opened]()
     for number, part in enumerate(in_turn(value.name, value.parts)):
         partner = partners[number]
@@ -114,7 +115,7 @@ def open_scores(value: Any, truth: Opened, options: Options, known: KnownLabels)
         of_part = known
         if is_paired:
             n_rows = partner.source.n_rows
-            of_part = known.beside(partner, truth)
+            of_part = replace(known, moved=partner.reordered)
         opened = _open_scored_part(part, f"y_score[{number}]", partner, options, of_part, n_rows, is_shard=True)
         known = known.named_by(opened.labels)
         parts.append(opened)
@@ -168,7 +169,9 @@ def _open_scored_part(
         )
     _refuse_ids(truth, name)
     values, rows, labels = _split_names(value, name)
-    source = as_scores(values, name, len(labels.listed) if labels.is_named else n_labels)
+    if labels.is_named:
+        n_labels = len(labels.listed)
+    source = as_scores(values, name, n_labels)
     if source.n_labels is None:  # columns are ranks
         labels = Axis(name, "label")
     return join_rows(join_matrix(source, rows, labels, known), options, truth)
@@ -190,13 +193,15 @@ def _open_again(path: Path, request: Request) -> Source:
 def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width) -> None:
     """Refuse predictions in a file, a table or records that do not fit the truth."""
     judgments = truth.judgments
-    if judgments is not None and opened.rows_by != "query":
+    if judgments is None:
+        return
+    if opened.rows_by != "query":
         raise DataError(
             f"{matrix}: has rows without queries, and {judgments.name} has grades by query and document, "
             "whose order they cannot follow (hint: pass a TREC run, or a table or JSON lines of query_id, doc_id and "
             "score)"
         )
-    n_mentioned = None if judgments is None else judgments.n_mentioned
+    n_mentioned = judgments.n_mentioned
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
         raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
 
@@ -208,7 +213,9 @@ def find_stored(value: Any, name: str, noun: str) -> Path | QuerySource | Table 
     if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
         return None
     if isinstance(value, (list, tuple)):
-        return find_records(value, name, noun) if value and is_record(value[0]) else None
+        if not value or not is_record(value[0]):
+            return None
+        return find_records(value, name, noun)
     records = find_records(value, name, noun)
     if records is not None:
         return records
@@ -243,7 +250,9 @@ def _join_tables(value: Any, name: str, truth: Opened | None = None) -> Any:
     from xmceval.files.tables.open import join_tables  # not loaded for other files
 
     table = join_tables(value, name, truth)
-    return value if table is None else table
+    if table is None:
+        return value
+    return table
 
 
 def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -> Opened:
@@ -256,7 +265,9 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
                 f"pass {argument('labels', kind='FILE')}, with one name per line)"
             )
     first = parts[0]
-    name = shards.name if isinstance(shards.parts[0], Path) else first.name.rpartition("[")[0]
+    name = shards.name
+    if not isinstance(shards.parts[0], Path):  # y_true[0] is of y_true
+        name = first.name.rpartition("[")[0]
     return Opened(
         sharded([part.source for part in parts], shards.name, are_scores=are_scores),
         facts=(_describe(parts),),
@@ -305,8 +316,10 @@ def _describe(parts: Sequence[Opened]) -> str:
     formats = [
         f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()
     ]
-    more = [f"{counted(len(formats) - MOST_FORMATS, 'other format')}"] if len(formats) > MOST_FORMATS else []
-    return f"{counted(len(parts), 'shard')}; {'; '.join([*formats[:MOST_FORMATS], *more])}"
+    n_more = len(formats) - MOST_FORMATS
+    if n_more > 0:
+        formats[MOST_FORMATS:] = [counted(n_more, "other format")]
+    return f"{counted(len(parts), 'shard')}; {'; '.join(formats)}"
 
 
 def are_same(first: Source, second: Source) -> bool:
@@ -317,7 +330,8 @@ def are_same(first: Source, second: Source) -> bool:
 
 def _are_same_file(first: Source, second: Source) -> bool:
     """Return whether two files are the same; remote names lack the query strings that may distinguish them."""
-    path, other = to_path(first.name), to_path(second.name)
+    path = to_path(first.name)
+    other = to_path(second.name)
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
         return str(path) == str(other) and first.files == second.files
     return other.exists() and path.exists() and path.samefile(other)

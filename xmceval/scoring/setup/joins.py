@@ -51,19 +51,14 @@ class KnownLabels:
             moved=self.moved or truth.reordered,
         )
 
-    def beside(self, shard: Opened, truth: Opened) -> KnownLabels:
-        """Return what is known beside a shard of the truth, which may name its labels where other shards do not."""
-        unnamed = self.unnamed
-        if unnamed == truth.name:
-            unnamed = "" if shard.names_labels else shard.name
-        return replace(self, unnamed=unnamed, moved=shard.reordered)
-
     def axis_for(self, own: Axis) -> Axis | None:
         """Return the labels to which an input's are joined; None if its numbers are label numbers."""
         if self.listed is None:
             return self.axis
         are_names = own.are_text and self.listed.are_other_numbers  # columns "0" to "4" beside names "4" to "0"
-        return None if own.is_numbered and not are_names else self.listed.axis
+        if own.is_numbered and not are_names:
+            return None
+        return self.listed.axis
 
     @property
     def named_axis(self) -> Axis | None:
@@ -194,11 +189,14 @@ def check_numbers(names: Names | None, first: Opened, other: Opened) -> None:
     if len(kinds) == 1:
         are_stored = _in_memory(first) and _in_memory(other)
         is_doubtful = kinds == {"number"} and are_stored and names.are_other_numbers
+    elif "number" in kinds:
+        is_doubtful = names.are_other_numbers
     else:
-        is_doubtful = names.are_other_numbers if "number" in kinds else names.are_reordered
+        is_doubtful = names.are_reordered
     if is_doubtful:
-        is_first = _labels_are(first) == "number" or _labels_are(other) == "name"
-        numbered = first if is_first else other
+        numbered = other
+        if _labels_are(first) == "number" or _labels_are(other) == "name":
+            numbered = first
         raise AmbiguousError(
             f"{numbered.name}: has numbers, and the names in {names.source} are other numbers: are these names too, or "
             "do they count the names from 0? (hint: write the labels of both as names, or of both as numbers without "
@@ -210,8 +208,9 @@ def _labels_are(opened: Opened) -> str:
     """Return whether labels are written as a ``"number"`` or a ``"name"``, or are a ``"column"`` of a matrix."""
     if opened.labels_by != "number":
         return "name"
-    is_matrix = _in_memory(opened) and opened.source.n_labels is not None
-    return "column" if is_matrix else "number"
+    if _in_memory(opened) and opened.source.n_labels is not None:
+        return "column"
+    return "number"
 
 
 def _in_memory(opened: Opened) -> bool:
@@ -229,4 +228,6 @@ def find_width(options: Options, truth: Opened | None, names: Names | None) -> W
             width = width.agree(options.n_labels, argument("n_labels"))
         else:
             width = Width(options.n_labels, f"{argument('n_labels')} is")
-    return width if names is None else width.agree(len(names), names.source)
+    if names is None:
+        return width
+    return width.agree(len(names), names.source)

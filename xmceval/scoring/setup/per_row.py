@@ -36,7 +36,8 @@ from xmceval.scoring.setup.resolve import System
 from xmceval.scoring.setup.setup import Setup
 
 # The smallest weight, relative to the largest, that keeps enough digits in sums, and in counts by label.
-LEAST_WEIGHT, LEAST_COUNTED = 2.0**-30, 2.0**-20
+LEAST_WEIGHT = 2.0**-30
+LEAST_COUNTED = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,14 @@ class PerRow:
 def read_per_row(options: Options, truth: Opened) -> PerRow:
     """Read the ids, weights and groups of rows in the options."""
     n_rows = truth.source.n_rows
-    ids = None if truth.judgments is None else truth.judgments.row_ids
-    if options.row_ids is not None:
-        ids = options.row_ids if isinstance(options.row_ids, RowIds) else read_row_ids(options.row_ids)
+    ids: RowIds | None = None
+    if truth.judgments is not None:
+        ids = truth.judgments.row_ids
+    if isinstance(options.row_ids, RowIds):
+        ids = options.row_ids
+    elif options.row_ids is not None:
+        ids = read_row_ids(options.row_ids)
+    if ids is not None and options.row_ids is not None:
         truth = _name_rows(truth, ids)
     weights = options.sample_weight
     rows = None
@@ -75,8 +81,10 @@ def read_per_row(options: Options, truth: Opened) -> PerRow:
         if isinstance(joined, (str, Path, Shards)):
             groups, are_by_id = read_row_groups(joined, ids, RowIds.of_rows(truth.named_rows))
             line = f"{joined}: a group per row; rows by {'name' if are_by_id else 'position'}"
+        elif isinstance(joined, RowGroups):
+            groups = joined
         else:
-            groups = joined if isinstance(joined, RowGroups) else RowGroups.of(joined)
+            groups = RowGroups.of(joined)
         if n_rows is not None:
             groups.check_number(n_rows, describe_left(options))
         lines.append(line)
@@ -111,18 +119,26 @@ def join_values(values: Any, name: str, noun: str, ids: RowIds | None, rows: Axi
     they are called `name`, and a single one `noun`. `rows` are the rows of the truth, to which a Series may be
     aligned.
     """
-    joined, how = values, "position"
-    index, is_file = getattr(values, "index", None), isinstance(values, (str, Path))
-    if hasattr(values, "to_numpy") and not is_frame(values) and index is not None and not callable(index):
+    joined = values
+    how = "position"
+    is_file = isinstance(values, (str, Path))
+    index = getattr(values, "index", None)
+    has_index = index is not None and not callable(index)
+    if has_index and hasattr(values, "to_numpy") and not is_frame(values):
         joined, how = _of_series(values, name, noun, ids, rows or Axis("y_true", "row"))
     elif isinstance(values, Mapping):
         by_id = {str(key): value for key, value in values.items()}
-        joined, how = join_by_id(by_id, ids or RowIds.of_rows(rows), name, noun), "name"
+        joined = join_by_id(by_id, ids or RowIds.of_rows(rows), name, noun)
+        how = "name"
     elif is_file or hasattr(values, "to_numpy"):
-        is_table = not is_file and (is_frame(values) or hasattr(values, "to_batches"))
-        table = table_at(to_path(values)) if is_file else memory_table(values, name) if is_table else None
+        table = None
+        if is_file:
+            table = table_at(to_path(values))
+        elif is_frame(values) or hasattr(values, "to_batches"):
+            table = memory_table(values, name)
         if table is not None:
-            joined, how = _of_table(table, noun, ids or RowIds.of_rows(rows)), "name"
+            joined = _of_table(table, noun, ids or RowIds.of_rows(rows))
+            how = "name"
     return joined, f"{values if is_file else name}: a {noun} per row; rows by {how}"
 
 
@@ -139,8 +155,12 @@ def _of_series(series: Any, name: str, noun: str, ids: RowIds | None, rows: Axis
             twice = str(series.index[series.index.duplicated()][0])
             raise DataError(f"{name}: its index has {twice[:40]!r} twice; expected the {noun} of a row once")
         return join_by_id(dict(zip(map(str, series.index), series.tolist(), strict=True)), ids, name, noun), "name"
-    order = None if ids is not None else find_order(rows, axis)
-    return series.to_numpy() if order is None else series.to_numpy()[order], say_how(rows, axis, "position")
+    numbers = series.to_numpy()
+    if ids is None:
+        order = find_order(rows, axis)
+        if order is not None:
+            numbers = numbers[order]
+    return numbers, say_how(rows, axis, "position")
 
 
 def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
@@ -175,7 +195,10 @@ def range_of(weights: Float64, unit: float) -> tuple[float, float]:
 
 def doubt_small_weights(least: float, greatest: float, *, are_counted: bool) -> tuple[str, ...]:
     """Warn if the smallest positive weight (infinity if none) is too small for sums, or for counts by label."""
-    if least >= (LEAST_COUNTED if are_counted else LEAST_WEIGHT) * greatest:
+    smallest_share = LEAST_WEIGHT
+    if are_counted:
+        smallest_share = LEAST_COUNTED
+    if least >= smallest_share * greatest:
         return ()
     doubt = Doubt(
         f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "

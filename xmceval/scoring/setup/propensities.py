@@ -101,10 +101,11 @@ def _take_propensities(setup: Setup, option: str, known: KnownLabels, convert: C
     axis = known.axis_for(labels) or Axis("y_true", "label")
     values, name = take_numbers(passed, option)
     line = f"{name}: {counted(values.size, 'number')}; labels by {say_how(axis, labels, 'number')}"
-    order = None if labels.names is None else find_order(axis, labels)
-    if order is not None:
-        values = values[order]
-        labels = axis
+    if labels.names is not None:
+        order = find_order(axis, labels)
+        if order is not None:
+            values = values[order]
+            labels = axis
     return replace(
         setup,
         width=setup.width.agree(values.size, name),

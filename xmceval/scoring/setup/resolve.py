@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import Doubt, UsageError
+from xmceval.errors import Doubt, UsageError, agreeing
 from xmceval.files.io.paths import RemotePath, as_input, find_files, identify
 from xmceval.files.io.streams import Stamp, stamp_of
 from xmceval.files.ranking.dicts import is_by_query
@@ -39,7 +39,9 @@ class System:
         """The runs of the system as systems, or only itself."""
         if not are_runs(self.y_score):
             return [self]
-        numbers = [f" ({i + 1})" for i in range(len(self.y_score))] if len(self.y_score) > 1 else [""]
+        numbers = [""]
+        if len(self.y_score) > 1:
+            numbers = [f" ({i + 1})" for i in range(len(self.y_score))]
         return [
             System(run, None if self.name is None else f"{self.name}{number}")
             for run, number in zip(self.y_score, numbers, strict=True)
@@ -80,7 +82,9 @@ def count_scored_labels(predictions: Iterable[Any]) -> int | None:
     """Return the number of labels of predictions in memory; None if it is not known, or they differ."""
     in_memory = [scores for scores in predictions if not isinstance(scores, (Path, Shards))]
     widths = {n_columns for scores in in_memory if (n_columns := count_columns(scores)) is not None}
-    return widths.pop() if len(widths) == 1 else None
+    if len(widths) != 1:
+        return None
+    return widths.pop()
 
 
 def _list_paths(inputs: Sequence[Any]) -> list[Path]:
@@ -124,8 +128,10 @@ def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
     for system in systems:
         keys = identify(system.input)
         if keys in seen:
-            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
-            same = one if len(keys) == 1 else several
+            if isinstance(keys[0], Path):
+                same = agreeing(len(keys), "file", "files")
+            else:
+                same = agreeing(len(keys), "matrix", "matrices")
             yield Doubt(f"{seen[keys]} and {system.name} are the same {same}: they tie on every {noun}")
         seen[keys] = str(system.name)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, plural
+from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, plural
 from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
@@ -134,11 +134,12 @@ class Setup:
         lines = list[str]()
         across = [measure for measure in self.program.measures if not measure.metric.mergeable]
         if across:
-            verb = "compares" if len(across) == 1 else "compare"
+            verb = agreeing(len(across), "compares", "compare")
+            them = agreeing(len(across), "it", "them")
             rows = plural(self.nouns.row)
             lines.append(
                 f"{listed(across)} {verb} scores of several {rows}, and {name} has rankings without scores (hint: pass "
-                f"the scores too, or leave {'it' if len(across) == 1 else 'them'} out)"
+                f"the scores too, or leave {them} out)"
             )
         decided = [measure for measure in self.program.measures if measure.metric.counts_decisions]
         if decided and self.options.threshold is not None:
@@ -176,7 +177,8 @@ class Setup:
 
     def with_row_length(self, truth: Source, scores: Source) -> Setup:
         """Return the setup with the longest row, if scores have the header `rows k` instead of `rows cols`."""
-        n_columns, n_labels = scores.n_labels, self.width.n_labels
+        n_columns = scores.n_labels
+        n_labels = self.width.n_labels
         if n_columns is None or n_columns == n_labels:
             return self
         if n_columns > n_labels:
@@ -186,8 +188,9 @@ class Setup:
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:
         """Return the weights of a range of rows, float64 [n_rows], or empty if all rows count 1."""
-        weights = NO_WEIGHTS if self.weights is None else self.weights
-        return weights[first_row - self.weights_from :][:n_rows]
+        if self.weights is None:
+            return NO_WEIGHTS
+        return self.weights[first_row - self.weights_from :][:n_rows]
 
 
 MANY_PREDICTIONS = 100  # per row; from here on, predictions for all labels but one suggest a wrong header
@@ -208,7 +211,8 @@ class OpenedSystem:
 
         `longest` is the number of predictions in the longest row.
         """
-        scores, width = self.scores, self.setup.width
+        scores = self.scores
+        width = self.setup.width
         columns = scores.n_labels
         if columns is None or not width.is_known or columns >= width.n_labels:
             return

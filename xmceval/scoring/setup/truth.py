@@ -74,11 +74,15 @@ class OpenedTruth:
             program = compile_program(options.measures)
         _check_numbers(program, truth, options)
         per_row = None
+        groups = None
+        lines: tuple[str, ...] = ()
         if any(value is not None for value in (options.row_ids, options.sample_weight, options.by_group)):
             from xmceval.scoring.setup.per_row import read_per_row  # not loaded by a score without them
 
             per_row = read_per_row(options, truth)
             truth = per_row.truth
+            groups = per_row.groups
+            lines = per_row.lines
         known = known.after(truth)
         setup = find_setup(options, program, inputs.train, known, truth, per_row=per_row, max_weight=max_weight)
         named_pairs = None
@@ -90,10 +94,9 @@ class OpenedTruth:
         labels = known.named_axis
         if names is not None and not isinstance(options.labels, (str, Path)):
             labels = names.axis
-        lines = () if per_row is None else per_row.lines
         setup = replace(
             setup,
-            groups=None if per_row is None else per_row.groups,
+            groups=groups,
             nouns=nouns,
             inputs=(truth.line, *setup.inputs, *lines),
             labels=labels,
@@ -107,13 +110,17 @@ class OpenedTruth:
         """The row ids, if any: those passed, or the queries of the truth."""
         if self.per_row is not None and self.per_row.ids is not None:
             return self.per_row.ids
-        return None if self.input.judgments is None else self.input.judgments.row_ids
+        if self.input.judgments is not None:
+            return self.input.judgments.row_ids
+        return None
 
     def open_systems(self, systems: Sequence[System]) -> list[OpenedSystem]:
         """Open the scores of systems; these may name rows and labels even if the truth does not."""
         setup = self.setup
         known = replace(self.known, width=setup.width)
-        rows = None if self.per_row is None else self.per_row.rows
+        rows = None
+        if self.per_row is not None:
+            rows = self.per_row.rows
         width = setup.width  # which the systems share where it is a divisor
         opened = list[OpenedSystem]()
         for system in systems:
@@ -205,7 +212,7 @@ def has_queries(y_true: Any, options: Options) -> bool | None:
 
 
 def with_query_metrics(options: Options) -> Options:
-    """Return the options for a truth with queries: of its default metrics those that take the treatment of ties."""
+    """Return the options for a truth with queries: its default metrics, if they take the treatment of ties."""
     chosen = options.for_queries()
     if chosen is options or options.ties == "label":
         return chosen
@@ -214,7 +221,9 @@ def with_query_metrics(options: Options) -> Options:
 
 
 def _called(axis: Axis | None, name: str | None) -> Axis | None:
-    return replace(axis, source=name) if axis is not None and name else axis
+    if axis is None or not name:
+        return axis
+    return replace(axis, source=name)
 
 
 def find_setup(
@@ -256,7 +265,9 @@ def find_setup(
     is_by_label = truth is None or truth.judgments is None
     if is_by_label:  # R@100 also has a value where there are fewer documents
         setup.width.check_cutoff(setup.program.deepest)
-    weights = options.sample_weight if per_row is None else per_row.weights
+    weights = options.sample_weight
+    if per_row is not None:
+        weights = per_row.weights
     if weights is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 

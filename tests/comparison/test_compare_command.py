@@ -149,6 +149,13 @@ def test_what_is_beside_values_per_instance_is_named_by_what_it_is(run, rows, tm
     assert run(a, missing) == (1, "", f"Error: {missing}: no such file\n")
 
 
+def test_labels_with_the_names_of_metrics_are_no_values_per_instance(run, tmp_path):
+    for name, text in (("t.txt", "AP\nR\n"), ("a.txt", "AP\nR\n"), ("b.txt", "R\nAP\n"), ("names.txt", "AP\nR\n")):
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / f"{name}.txt" for name in "tab"]
+    assert run(*files, "--labels", tmp_path / "names.txt", "-m", "P", "-k", 1, "-q")[0] == 0
+
+
 def test_text_of_carriage_returns_is_no_values_per_instance(run, tmp_path):
     path = tmp_path / "old.txt"
     path.write_bytes(b"2 3\r0:1\r1:1\r")

@@ -475,6 +475,19 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
             xmceval.score([first, second], predictions, **options)
 
 
+def test_shards_in_another_order_are_refused_where_their_index_shows_it(y_true, y_score):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    halves = slice(15), slice(15, None)
+    y_true = [truth[half] for half in halves]
+    with pytest.raises(DataError, match="which row is meant, by number or by position"):
+        xmceval.score(y_true, [scores[half] for half in reversed(halves)], **OPTIONS)
+    for renumbered in (False, True):  # then each shard has the numbers from 0 on, which name nothing
+        parts = [scores[half].reset_index(drop=True) if renumbered else scores[half] for half in halves]
+        for expected in (y_true, truth):
+            lines = xmceval.score(expected, parts, **OPTIONS).inputs
+            assert all("rows by position, labels by name" in line for line in lines)
+
+
 def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score, rng):
     index = [f"r{i}" for i in range(N_ROWS)]
     truth, scores = frames(y_true, y_score, LETTERS, index)

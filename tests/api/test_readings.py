@@ -486,6 +486,11 @@ def test_shards_in_another_order_are_refused_where_their_index_shows_it(y_true, 
         for expected in (y_true, truth):
             lines = xmceval.score(expected, parts, **OPTIONS).inputs
             assert all("rows by position, labels by name" in line for line in lines)
+    named, parts = (each.set_axis([f"row {i}" for i in range(N_ROWS)]) for each in (truth, scores))
+    lines = xmceval.score(named, [parts[half] for half in halves], **OPTIONS).inputs
+    assert all("rows by name, labels by name" in line for line in lines)
+    with pytest.raises(DataError, match="its shards have the rows of y_true in another order"):
+        xmceval.score(named, [parts[half] for half in reversed(halves)], **OPTIONS)
 
 
 def test_values_per_row_and_per_label_are_joined_by_their_index(y_true, y_score, rng):

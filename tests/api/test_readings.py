@@ -379,6 +379,24 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
             xmceval.score([first, second], predictions, **options)
 
 
+def test_shards_in_another_order_are_refused_where_their_index_shows_it(y_true, y_score):
+    truth, scores = frames(y_true, y_score, LETTERS)
+    halves = slice(15), slice(15, None)
+    y_true = [truth[half] for half in halves]
+    with pytest.raises(DataError, match="which row is meant, by number or by position"):
+        xmceval.score(y_true, [scores[half] for half in reversed(halves)], **OPTIONS)
+    for renumbered in (False, True):  # then each shard has the numbers from 0 on, which name nothing
+        parts = [scores[half].reset_index(drop=True) if renumbered else scores[half] for half in halves]
+        for expected in (y_true, truth):
+            lines = xmceval.score(expected, parts, **OPTIONS).inputs
+            assert all("rows by position, labels by name" in line for line in lines)
+    named, parts = (each.set_axis([f"row {i}" for i in range(N_ROWS)]) for each in (truth, scores))
+    lines = xmceval.score(named, [parts[half] for half in halves], **OPTIONS).inputs
+    assert all("rows by name, labels by name" in line for line in lines)
+    with pytest.raises(DataError, match="its shards have the rows of y_true in another order"):
+        xmceval.score(named, [parts[half] for half in reversed(halves)], **OPTIONS)
+
+
 def test_counts_that_are_joined_by_name_are_said_to_be(y_true, y_score):
     counts = pd.Series(np.arange(N_LABELS) + 1.0, LETTERS)[::-1]
     result = xmceval.score(*frames(y_true, y_score, LETTERS), counts=counts, metrics="PSP", k=1, n_train=50)

@@ -149,6 +149,24 @@ def test_what_is_beside_values_per_instance_is_named_by_what_it_is(run, rows, tm
     assert run(a, missing) == (1, "", f"Error: {missing}: no such file\n")
 
 
+def test_queries_that_one_file_of_values_lacks_are_refused_unless_missing_says_what_they_are(run, tmp_path):
+    (tmp_path / "a.csv").write_text("query,P@1\na,1\nb,0\nc,1\n")
+    (tmp_path / "b.csv").write_text("query,P@1\na,1\nb,1\n")
+    files = tmp_path / "a.csv", tmp_path / "b.csv"
+    code, out, err = run(*files, "-q")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"Error: {files[1]}: lacks 1 row of 3, such as 'c'")
+    for missing, differ in (("drop", "1 query differs"), ("zero", "2 queries differ")):
+        assert differ in run(*files, "-q", "--missing", missing)[1]
+
+
+def test_labels_with_the_names_of_metrics_are_no_values_per_instance(run, tmp_path):
+    for name, text in (("t.txt", "AP\nR\n"), ("a.txt", "AP\nR\n"), ("b.txt", "R\nAP\n"), ("names.txt", "AP\nR\n")):
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / f"{name}.txt" for name in "tab"]
+    assert run(*files, "--labels", tmp_path / "names.txt", "-m", "P", "-k", 1, "-q")[0] == 0
+
+
 def test_text_of_carriage_returns_is_no_values_per_instance(run, tmp_path):
     path = tmp_path / "old.txt"
     path.write_bytes(b"2 3\r0:1\r1:1\r")

@@ -196,6 +196,19 @@ def test_a_filtered_pair_is_no_negative_of_its_row(unscored, filter_truth):
     assert dict(xmceval.score(truth, scores, metrics=[*BY_HAND], filter=pairs, **options)) == BY_HAND
 
 
+def test_a_filtered_pair_weighs_as_its_row(rng):
+    """A row of weight 3 counts as three rows, each with its own pairs."""
+    truth, scores = (rng.random((9, 5)) < 0.4).astype(int), rng.random((9, 5))
+    weights, pairs = np.array([3, 1, 2] * 3), np.argwhere(rng.random((9, 5)) < 0.3)
+    repeated = np.repeat(np.arange(9), weights)
+    of_repeated = [[row, label] for row, one in enumerate(repeated) for label in pairs[pairs[:, 0] == one, 1]]
+    options = {"metrics": ["specificity(average=macro)", "macroBA@2"], "threshold": 0.5}
+    weighted = xmceval.score(truth, scores, filter=pairs, sample_weight=weights, **options)
+    assert dict(weighted) == pytest.approx(
+        dict(xmceval.score(truth[repeated], scores[repeated], filter=of_repeated, **options))
+    )
+
+
 @pytest.mark.parametrize("filter_truth", [False, True])
 def test_groups_of_rows_leave_out_their_own_filtered_pairs(rng, filter_truth):
     truth, scores = (rng.random((40, 7)) < 0.3).astype(int), rng.random((40, 7))

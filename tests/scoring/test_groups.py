@@ -118,6 +118,12 @@ def test_groups_are_in_the_order_of_their_names_numbers_by_value():
     assert [each.bin.name for each in result.slices] == ["2", "9", "10"]
 
 
+@pytest.mark.parametrize(("n_groups", "where"), [(8, "0, 1, 2, 3, 4, 5, 6, 7"), (9, "9 of 9 groups")])
+def test_many_groups_of_few_rows_are_counted(n_groups, where):
+    text = str(score(metrics="P", k=1, by_group=np.arange(N) % n_groups))
+    assert f"caution: the intervals in {where} are from fewer than 30 instances" in " ".join(text.split())
+
+
 @pytest.mark.parametrize("names", [["nan", "de", "10", "zh", "2"], ["zh", "2", "nan", "10", "de"]])
 def test_a_group_called_nan_is_no_number(names):
     result = score(metrics="P", k=1, by_group=[names[row % 5] for row in range(N)])

@@ -81,21 +81,6 @@ def test_objects_of_ranx_are_scored_as_dicts_are():
     assert dict(xmceval.score(ranx.Qrels(qrels), ranx.Run(run), metrics=METRICS)) == expected
 
 
-def test_objects_with_the_methods_of_ranx_are_scored_as_dicts_are():
-    class Run:
-        def __init__(self, table):
-            self.table = table
-
-        def to_dict(self):
-            return self.table
-
-        def get_doc_ids_and_scores(self):
-            raise AssertionError
-
-    expected = dict(xmceval.score(QRELS, RUN))
-    assert dict(xmceval.score(Run(QRELS), Run(RUN))) == expected
-
-
 def test_systems_may_be_runs_in_memory():
     (qrels, run), (_, other) = draw(1), draw(5)
     truth, scores = write(qrels, run)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-from support.asked import p_at_1, refused
+from support.asked import doubts_of, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.written import SCORED, TRUE, to_lines, unzip, write
 
@@ -143,26 +143,23 @@ def test_runs_rank_no_document_of_minus_infinity():
 def test_the_lowest_float_within_a_cutoff_is_doubted(y_true, y_score, lowest):
     masked = np.where(np.arange(N_LABELS) < 2, y_score, lowest)
     for form in ("dense", "csr", "text"):
-        doubts = xmceval.score(y_true, form_of(form, masked), metrics="P", k=3).doubts
-        assert any("the lowest that floats can hold: is it masked?" in doubt for doubt in doubts), form
-        assert not any(
-            "lowest" in doubt for doubt in xmceval.score(y_true, form_of(form, masked), metrics="P", k=2).doubts
-        )
+        scores = form_of(form, masked)
+        assert "the lowest that floats can hold: is it masked?" in doubts_of(y_true, scores, k=3), form
+        assert "lowest" not in doubts_of(y_true, scores, k=2)
 
 
 def test_whole_numbers_that_are_rounded_to_ties_are_doubted():
     y_true = np.eye(3, dtype=int)
     wide = np.array([[2**53 + 1, 2**53, 0], [0, 2**53, 2**53 + 1], [1, 2, 3]])
-    assert not xmceval.score(y_true, wide, metrics="P", k=1).doubts  # 64-bit integers are compared as such
+    assert not doubts_of(y_true, wide)  # 64-bit integers are compared as such
     Path("p.txt").write_text(
         "3 3\n" + "".join(" ".join(f"{j}:{v}" for j, v in enumerate(r)) + "\n" for r in wide.tolist())
     )
     for scores in ("p.txt", wide.astype(float)):
-        doubts = xmceval.score(y_true, scores, metrics="P", k=1).doubts
-        assert any("2 instances have tied scores of 2^53 or more" in doubt for doubt in doubts)
+        assert "2 instances have tied scores of 2^53 or more" in doubts_of(y_true, scores)
     run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(wide.tolist())}
-    doubts = xmceval.score({f"q{i}": {f"d{i}": 1} for i in range(3)}, run, metrics="P", k=1).doubts
-    assert any("in 2 queries scores of 2^53 or more are equal" in doubt for doubt in doubts)
+    doubts = doubts_of({f"q{i}": {f"d{i}": 1} for i in range(3)}, run)
+    assert "in 2 queries scores of 2^53 or more are equal" in doubts
 
 
 # Decisions
@@ -456,9 +453,9 @@ def test_lists_of_zeros_and_ones_may_be_columns_or_ids(y_true, y_score):
 def test_low_scores_that_are_the_best_are_doubted_in_every_form(rng, form):
     y_true = (rng.random((300, 50)) < 0.06).astype(int)
     distances = -(rng.random(y_true.shape) + 0.5 * y_true)
-    doubts = xmceval.score(y_true, form_of(form, distances), metrics="P", k=5, n_labels=50).doubts
-    assert any("with the lowest score of each row as the best: are low scores the best?" in doubt for doubt in doubts)
-    assert not xmceval.score(y_true, form_of(form, -distances), metrics="P", k=5, n_labels=50).doubts
+    doubts = doubts_of(y_true, form_of(form, distances), k=5, n_labels=50)
+    assert "with the lowest score of each row as the best: are low scores the best?" in doubts
+    assert not doubts_of(y_true, form_of(form, -distances), k=5, n_labels=50)
 
 
 def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score):
@@ -467,13 +464,10 @@ def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score
     to_lines(sets, " ", "p.txt")
     for scores in (sets, np.array(sets), "p.txt", pd.DataFrame({"labels": sets}), pd.Series(sets)):
         for metric in ("P@1", "nDCG@3"):
-            doubts = xmceval.score(y_true, scores, metrics=metric).doubts
-            assert any("are they sets, whose order means nothing?" in doubt for doubt in doubts)
-        assert not xmceval.score(y_true, scores, metrics="P(norm=returned)@all").doubts
-        assert not xmceval.score(
-            y_true[:30], scores[:30] if not isinstance(scores, str) else sets[:30], metrics="P@1"
-        ).doubts
-    assert not xmceval.score(y_true, ranked, metrics="P@1").doubts
+            assert "are they sets, whose order means nothing?" in doubts_of(y_true, scores, metrics=metric)
+        assert not doubts_of(y_true, scores, metrics="P(norm=returned)@all")
+        assert not doubts_of(y_true[:30], scores[:30] if not isinstance(scores, str) else sets[:30])
+    assert not doubts_of(y_true, ranked)
 
 
 # Names that are numbers, in files

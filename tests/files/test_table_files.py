@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.approved import check_answers
-from support.asked import doubts_of, p_at_1
+from support.asked import doubts_of, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.files import write
 from support.pieces import read_in_pieces
@@ -537,8 +537,7 @@ def test_frames_need_pyarrow(place, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for frame in frames:
         passed = {"y_true": np.eye(3), "y_score": np.eye(3), "train": np.eye(3), place: frame}
-        with pytest.raises(xmceval.DataError, match=rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip"):
-            xmceval.score(**passed, metrics="PSP", k=1)
+        refused(rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip", **passed, metrics="PSP", k=1)
 
 
 def test_many_entries_are_read_part_by_part(monkeypatch):

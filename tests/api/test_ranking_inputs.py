@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.asked import p_at_1, refused
+from support.asked import measured, p_at_1, refused
 from support.files import triples, write_qrels, write_run
 
 import xmceval
@@ -76,8 +76,8 @@ def test_data_frames_are_scored_as_files_are(seed, columns):
 def test_objects_of_ranx_are_scored_as_dicts_are():
     ranx = pytest.importorskip("ranx")
     qrels, run = draw(1)
-    expected = dict(xmceval.score(qrels, run, metrics=METRICS))
-    assert dict(xmceval.score(ranx.Qrels(qrels), ranx.Run(run), metrics=METRICS)) == expected
+    expected = measured(qrels, run, metrics=METRICS)
+    assert measured(ranx.Qrels(qrels), ranx.Run(run), metrics=METRICS) == expected
 
 
 def test_systems_may_be_runs_in_memory():
@@ -147,7 +147,7 @@ def test_grades_may_be_in_a_column_of_scores():
     frame = pytest.importorskip("pandas").DataFrame(triples(QRELS), columns=["q_id", "doc_id", "score"])
     for score in (int, float):
         found = xmceval.score(frame.astype({"score": score}), RUN, grades=True)
-        assert dict(found) == dict(xmceval.score(QRELS, RUN))
+        assert dict(found) == measured(QRELS, RUN)
 
 
 def test_a_data_frame_without_the_columns_of_a_long_table_is_a_matrix():
@@ -158,7 +158,7 @@ def test_a_data_frame_without_the_columns_of_a_long_table_is_a_matrix():
 def test_sets_of_relevant_documents_are_grades_of_1():
     relevant = {query: {name for name, grade in row.items() if grade} for query, row in QRELS.items()}
     grades = {query: dict.fromkeys(names, 1) for query, names in relevant.items()}
-    assert dict(xmceval.score(relevant, RUN)) == dict(xmceval.score(grades, RUN))
+    assert measured(relevant, RUN) == measured(grades, RUN)
 
 
 def test_sparse_matrices_that_are_dicts_are_still_matrices():

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-from support.asked import doubts_of, p_at_1, refused
+from support.asked import doubts_of, measured, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.written import SCORED, TRUE, to_lines, unzip, write
 
@@ -313,7 +313,7 @@ def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, 
 def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, rng):
     truth, scores = frames(y_true, y_score, LETTERS)
     named = [frame.set_axis([f"r{i}" for i in range(N_ROWS)]) for frame in (truth, scores)]
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    expected = measured(y_true, y_score, **OPTIONS)
     orders = {"slices": np.arange(N_ROWS), "a sampler": rng.permutation(N_ROWS)}
     for order in orders.values():
         for size in (3, 9, 19):
@@ -333,7 +333,7 @@ def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, r
 
 def test_states_carry_the_names_of_their_columns(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    expected = measured(y_true, y_score, **OPTIONS)
     other = LETTERS[::-1]
     first, second, plain = (xmceval.Evaluator(**OPTIONS) for _ in range(3))
     first.update(truth[:15], scores[:15])
@@ -356,7 +356,7 @@ def test_states_carry_the_names_of_their_columns(y_true, y_score):
 def test_shards_keep_the_columns_of_the_first(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
     other = LETTERS[::-1]
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    expected = measured(y_true, y_score, **OPTIONS)
     options = {**OPTIONS, "n_labels": None}
     for parts in (
         ([truth[:15], truth[15:][other]], [scores[:15], scores[15:]]),
@@ -365,7 +365,7 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
         (truth, [scores[:15], scores[15:][other]]),
         ([truth[:15], truth[15:]], scores[other]),
     ):
-        assert dict(xmceval.score(*parts, **options)) == pytest.approx(expected)
+        assert measured(*parts, **options) == pytest.approx(expected)
     has_none = "in another order, and {} has none"
     for (first, second), predictions, unnamed in (
         ((truth[:15], truth[15:][other]), [y_score[:15], y_score[15:, ::-1]], "y_score[1]"),
@@ -408,11 +408,11 @@ def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
 
 def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
     truth, scores = frames(y_true, y_score, LETTERS)
-    half, expected = N_ROWS // 2, dict(xmceval.score(y_true, y_score, **OPTIONS))
+    half, expected = N_ROWS // 2, measured(y_true, y_score, **OPTIONS)
     swapped, shuffled = np.roll(np.arange(N_ROWS), half), rng.permutation(N_ROWS)
     for of_truth in (truth, y_true):
         parts = [of_truth[:half], of_truth[half:]]
-        assert dict(xmceval.score(parts, [scores[:half], scores[half:]], **OPTIONS)) == expected
+        assert measured(parts, [scores[:half], scores[half:]], **OPTIONS) == expected
         for order in (swapped, shuffled):
             others = scores.iloc[order]
             with pytest.raises(XmcevalError, match=r"^y_score(\[1\])?: its index has"):
@@ -425,15 +425,15 @@ def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
 def test_any_object_may_be_a_name(y_true, y_score, rng, as_name):
     index = pd.Index([as_name(i) for i in range(N_ROWS)], dtype=object)
     truth, scores = frames(y_true, y_score, index=index)
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
-    assert dict(xmceval.score(truth, scores.iloc[rng.permutation(N_ROWS)], **OPTIONS)) == pytest.approx(expected)
+    expected = measured(y_true, y_score, **OPTIONS)
+    assert measured(truth, scores.iloc[rng.permutation(N_ROWS)], **OPTIONS) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("dtype", [object, "Float64", "double[pyarrow]"])
 def test_frames_of_objects_and_nullable_numbers_are_read_as_numbers(y_true, y_score, dtype):
     truth, scores = frames(y_true, y_score, LETTERS)
     scores = scores.astype(dtype)
-    assert dict(xmceval.score(truth, scores, **OPTIONS)) == dict(xmceval.score(y_true, y_score, **OPTIONS))
+    assert measured(truth, scores, **OPTIONS) == measured(y_true, y_score, **OPTIONS)
     assert xmceval.ndcg_score(truth, scores) == pytest.approx(xmceval.ndcg_score(y_true, y_score))
 
 
@@ -482,7 +482,7 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score):
     write("pairs", [" ".join(f"{name}:{score}" for name, score in row) for row in best])
     write("fasttext", [" ".join(f"__label__{name} {score}" for name, score in row) for row in best])
     options = {"metrics": "P", "k": [1, 3], "labels": "names"}
-    expected = dict(xmceval.score("t.txt", "words", **options))
+    expected = measured("t.txt", "words", **options)
     numbers = [[(int(name), score) for name, score in row] for row in best]
     message = "are these names too, or do they count the names from 0.*write the labels of both as names"
     forms = [SCORED[form] for form in ("long table", "parquet", "json")]
@@ -490,7 +490,7 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score):
         refused(message, "t.txt", form(numbers, N_LABELS), error=AmbiguousError, **options)
     refused(message, "t.txt", "words", filter=np.array([[0, 1]]), error=AmbiguousError, **options)
     for form in (lambda *_: "fasttext", *forms):
-        assert dict(xmceval.score("t.txt", form(best, N_LABELS), **options)) == expected
+        assert measured("t.txt", form(best, N_LABELS), **options) == expected
 
 
 ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]

@@ -1,8 +1,13 @@
-"""What most tests ask of two inputs: the precision of their best labels, their doubts, or why they are refused."""
+"""What most tests ask of two inputs: their values, doubts, or why they are refused."""
 
 import pytest
 
 import xmceval
+
+
+def measured(*inputs, **options):
+    """Return the values by name."""
+    return dict(xmceval.score(*inputs, **options))
 
 
 def p_at_1(*inputs, **options):

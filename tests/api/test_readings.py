@@ -214,37 +214,40 @@ NAMES = {
 NAMES |= {"from 1": list(range(1, 13)), "others": [3 * i for i in range(N_LABELS)]}
 
 
-def doors(**options):
-    """Return what computes the same values: score, compare and functions at k, of two matrices."""
-    options = {**OPTIONS, **options}
-    evaluator = lambda *data: (e := xmceval.Evaluator(**options)).update(*data) or e.result()  # noqa: E731
-    return {
-        "score": lambda *data: xmceval.score(*data, **options),
-        "compare": lambda y, s: xmceval.compare(y, {"a": s, "b": s}, **options).results[0],
-        "Evaluator": evaluator,
-        "at k": lambda *data: {"P@3": xmceval.precision_at_k(*data, k=3)},
-    }
+def loop(y_true, y_score, **options):
+    evaluator = xmceval.Evaluator(**options)
+    evaluator.update(y_true, y_score)
+    return dict(evaluator.result())
 
 
-@pytest.mark.parametrize("door", doors())
+DOORS = {  # what computes values of two matrices
+    "score": partial(measured, **OPTIONS),
+    "compare": lambda y, s: dict(xmceval.compare(y, {"a": s, "b": s}, **OPTIONS).results[0]),
+    "Evaluator": partial(loop, **OPTIONS),
+    "at k": lambda y, s: {"P@3": xmceval.precision_at_k(y, s, k=3)},
+}
+every_door = pytest.mark.parametrize("call", DOORS.values(), ids=DOORS)
+
+
+@every_door
 @pytest.mark.parametrize("names", NAMES)
-def test_labels_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, door, names):
-    call, columns = doors()[door], NAMES[names]
+def test_labels_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, call, names):
+    columns = NAMES[names]
     expected = call(y_true, y_score)
     truth, scores = frames(y_true, y_score, columns)
     for _ in range(3):
         shuffled = [columns[i] for i in rng.permutation(N_LABELS)]
-        assert dict(call(truth, scores[shuffled])) == pytest.approx(dict(expected))
-        assert dict(call(truth[shuffled], scores)) == pytest.approx(dict(expected))
+        assert call(truth, scores[shuffled]) == pytest.approx(expected)
+        assert call(truth[shuffled], scores) == pytest.approx(expected)
     with pytest.raises(DataError, match=r"y_score: its columns .*which y_true lacks"):
         call(truth, scores.rename(columns={columns[0]: "another"}))
 
 
-@pytest.mark.parametrize("door", doors())
+@every_door
 @pytest.mark.parametrize("names", ["letters", "from 1", "others"])
-def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_score, door, names):
-    call, columns = doors()[door], NAMES[names]
-    expected = dict(call(y_true, y_score))
+def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_score, call, names):
+    columns = NAMES[names]
+    expected = call(y_true, y_score)
     truth, scores = frames(y_true, y_score, columns)
     plain = frames(y_true, y_score)
     for pair in (
@@ -253,19 +256,20 @@ def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_s
         (truth, form_of("csr", y_score)),
         (truth, form_of("pair", y_score)),
     ):
-        assert dict(call(*pair)) == pytest.approx(expected)
+        assert call(*pair) == pytest.approx(expected)
     if names != "from 1":
-        assert dict(call(truth, plain[1])) == dict(call(plain[0], scores)) == pytest.approx(expected)
-    if door == "score":
+        assert call(truth, plain[1]) == call(plain[0], scores) == pytest.approx(expected)
+    if call is DOORS["score"]:
+        call = partial(xmceval.score, **OPTIONS)
         assert call(y_true, scores).inputs[1].endswith("labels by position, as y_true does not name them")
         assert call(truth, y_score).inputs[1].endswith("labels by position, as y_score does not name them")
         assert call(truth, scores).inputs[1].endswith("labels by name")
 
 
-@pytest.mark.parametrize("door", doors())
+@every_door
 @pytest.mark.parametrize("names", ["numbers as text", "numbers"])
-def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true, y_score, door, names):
-    call, columns = doors()[door], NAMES[names]
+def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true, y_score, call, names):
+    columns = NAMES[names]
     truth, scores = frames(y_true, y_score, columns)
     plain = frames(y_true, y_score)
     for pair in (
@@ -279,25 +283,23 @@ def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true
     refused("which label is meant", y_true, y_score, metrics="PSP", k=1, train=truth, error=AmbiguousError)
 
 
-@pytest.mark.parametrize("door", doors())
+@every_door
 @pytest.mark.parametrize("index", [[f"r{i}" for i in range(N_ROWS)], [7 * i + 3 for i in range(N_ROWS)]])
-def test_rows_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, door, index):
-    call = doors()[door]
-    expected = dict(call(y_true, y_score))
+def test_rows_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, call, index):
+    expected = call(y_true, y_score)
     truth, scores = frames(y_true, y_score, LETTERS, index)
     for _ in range(3):
         order = rng.permutation(N_ROWS)
-        assert dict(call(truth, scores.iloc[order])) == pytest.approx(expected)
-        assert dict(call(truth.iloc[order], scores[LETTERS[::-1]])) == pytest.approx(expected)
+        assert call(truth, scores.iloc[order]) == pytest.approx(expected)
+        assert call(truth.iloc[order], scores[LETTERS[::-1]]) == pytest.approx(expected)
     with pytest.raises(DataError, match=r"y_score: its index has 'x', which y_true lacks"):
         call(truth, scores.rename(index={index[4]: "x"}))
 
 
-@pytest.mark.parametrize("door", doors())
-def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, rng, door):
-    call = doors()[door]
+@every_door
+def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, rng, call):
     kept = rng.permutation(N_ROWS)[:25]
-    expected = dict(call(y_true[kept], y_score[kept]))
+    expected = call(y_true[kept], y_score[kept])
     truth, scores = frames(y_true, y_score, LETTERS)
     fresh = pd.DataFrame(y_score[kept], columns=LETTERS)
     for predicted in (
@@ -307,7 +309,7 @@ def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, 
         scores.iloc[kept],
         form_of("csr", y_score[kept]),
     ):
-        assert dict(call(truth.iloc[kept], predicted)) == pytest.approx(expected)
+        assert call(truth.iloc[kept], predicted) == pytest.approx(expected)
 
 
 def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, rng):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from judge import naive
-from support.asked import p_at_1, refused
+from support.asked import doubts_of, p_at_1, refused
 from support.files import write
 from support.written import RANKED, SCORED, TRUE, save
 
@@ -140,8 +140,8 @@ def test_whole_numbers_are_ids_unless_their_width_is_the_number_of_labels():
     assert p_at_1([[0, 2], [1]], decisions) == 1.0
     for known in ([[0, 1, 2, 3], [1, 0, 3, 2]], [[0, 1, -1, -1], [1, 0, 3, -1]]):
         assert p_at_1(truth, known) == 1.0
-    doubts = xmceval.score(truth, np.array([[0.0, 1, 2, 3], [1, 0, 3, 2]]), metrics="P", k=1).doubts
-    assert any("different whole numbers of 0..3, read as scores: are these ids" in doubt for doubt in doubts)
+    doubts = doubts_of(truth, np.array([[0.0, 1, 2, 3], [1, 0, 3, 2]]))
+    assert "different whole numbers of 0..3, read as scores: are these ids" in doubts
 
 
 def test_lists_of_two_zeros_and_ones_are_ids_where_the_number_of_labels_tells():

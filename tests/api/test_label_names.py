@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.asked import p_at_1
+from support.asked import measured, p_at_1
 from support.written import to_lines, write
 
 import xmceval
@@ -31,7 +31,7 @@ TRUTH = pd.DataFrame({"labels": [["red", "blue"], ["green"], ["teal"], []]})
 S = np.array([[0.1, 0.9, 0.2, 0.3], [0.8, 0.1, 0.3, 0.2], [0.1, 0.2, 0.3, 0.9], [1.0, 0.0, 0.0, 0.0]])
 INDICATORS = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
 OPTIONS = {"metrics": "P@1,nDCG@2,macroF1@1"}
-EXPECTED = dict(xmceval.score(INDICATORS, S, **OPTIONS))
+EXPECTED = measured(INDICATORS, S, **OPTIONS)
 
 
 @pytest.mark.parametrize("form", SEQUENCES)
@@ -40,7 +40,7 @@ def test_a_sequence_of_names_is_read_like_a_file_of_them(form):
         names = SEQUENCES[form]
         return (name for name in names) if form == "generator" else names
 
-    assert dict(xmceval.score(TRUTH, S, labels=take(), **OPTIONS)) == EXPECTED
+    assert measured(TRUTH, S, labels=take(), **OPTIONS) == EXPECTED
     assert dict(xmceval.score_all(TRUTH, {"a": S, "b": S}, labels=take(), **OPTIONS)["a"]) == EXPECTED
     compared = xmceval.compare(TRUTH, {"a": S, "b": S}, labels=take(), **OPTIONS)
     assert [dict(result) for result in compared.results] == [EXPECTED] * 2
@@ -69,8 +69,8 @@ def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names)
     tables = [pd.DataFrame({"labels": words}), "words.txt"]
     for truth in tables:
         if set(map(int, names)) != {0, 1, 2, 3}:  # else the columns may be meant by their numbers
-            assert dict(xmceval.score(truth, S, labels=names, **OPTIONS)) == EXPECTED
-        assert dict(xmceval.score(truth, pd.DataFrame(S, columns=names), labels=names, **OPTIONS)) == EXPECTED
+            assert measured(truth, S, labels=names, **OPTIONS) == EXPECTED
+        assert measured(truth, pd.DataFrame(S, columns=names), labels=names, **OPTIONS) == EXPECTED
     for truth, scores in [*((truth, ranked) for truth in tables), (numbers, S), ("ids.txt", S), (INDICATORS, ranked)]:
         with pytest.raises(DataError, match="are these names too"):
             xmceval.score(truth, scores, labels=names, **OPTIONS)
@@ -78,7 +78,7 @@ def test_whole_numbers_beside_names_that_are_numbers_are_names_or_refused(names)
     with pytest.raises(DataError, match="are these names too"):
         evaluator.update(numbers, S)
     same = [0, 1, 2, 3]
-    assert dict(xmceval.score(numbers, S, labels=same, **OPTIONS)) == EXPECTED
+    assert measured(numbers, S, labels=same, **OPTIONS) == EXPECTED
 
 
 @pytest.mark.parametrize(

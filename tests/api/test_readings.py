@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-from support.asked import p_at_1, refused
+from support.asked import doubts_of, measured, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.written import SCORED, TRUE, to_lines, unzip, write
 
@@ -143,26 +143,23 @@ def test_runs_rank_no_document_of_minus_infinity():
 def test_the_lowest_float_within_a_cutoff_is_doubted(y_true, y_score, lowest):
     masked = np.where(np.arange(N_LABELS) < 2, y_score, lowest)
     for form in ("dense", "csr", "text"):
-        doubts = xmceval.score(y_true, form_of(form, masked), metrics="P", k=3).doubts
-        assert any("the lowest that floats can hold: is it masked?" in doubt for doubt in doubts), form
-        assert not any(
-            "lowest" in doubt for doubt in xmceval.score(y_true, form_of(form, masked), metrics="P", k=2).doubts
-        )
+        scores = form_of(form, masked)
+        assert "the lowest that floats can hold: is it masked?" in doubts_of(y_true, scores, k=3), form
+        assert "lowest" not in doubts_of(y_true, scores, k=2)
 
 
 def test_whole_numbers_that_are_rounded_to_ties_are_doubted():
     y_true = np.eye(3, dtype=int)
     wide = np.array([[2**53 + 1, 2**53, 0], [0, 2**53, 2**53 + 1], [1, 2, 3]])
-    assert not xmceval.score(y_true, wide, metrics="P", k=1).doubts  # 64-bit integers are compared as such
+    assert not doubts_of(y_true, wide)  # 64-bit integers are compared as such
     Path("p.txt").write_text(
         "3 3\n" + "".join(" ".join(f"{j}:{v}" for j, v in enumerate(r)) + "\n" for r in wide.tolist())
     )
     for scores in ("p.txt", wide.astype(float)):
-        doubts = xmceval.score(y_true, scores, metrics="P", k=1).doubts
-        assert any("2 instances have tied scores of 2^53 or more" in doubt for doubt in doubts)
+        assert "2 instances have tied scores of 2^53 or more" in doubts_of(y_true, scores)
     run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(wide.tolist())}
-    doubts = xmceval.score({f"q{i}": {f"d{i}": 1} for i in range(3)}, run, metrics="P", k=1).doubts
-    assert any("in 2 queries scores of 2^53 or more are equal" in doubt for doubt in doubts)
+    doubts = doubts_of({f"q{i}": {f"d{i}": 1} for i in range(3)}, run)
+    assert "in 2 queries scores of 2^53 or more are equal" in doubts
 
 
 # Decisions
@@ -217,37 +214,40 @@ NAMES = {
 NAMES |= {"from 1": list(range(1, 13)), "others": [3 * i for i in range(N_LABELS)]}
 
 
-def doors(**options):
-    """Return what computes the same values: score, compare and functions at k, of two matrices."""
-    options = {**OPTIONS, **options}
-    evaluator = lambda *data: (e := xmceval.Evaluator(**options)).update(*data) or e.result()  # noqa: E731
-    return {
-        "score": lambda *data: xmceval.score(*data, **options),
-        "compare": lambda y, s: xmceval.compare(y, {"a": s, "b": s}, **options).results[0],
-        "Evaluator": evaluator,
-        "at k": lambda *data: {"P@3": xmceval.precision_at_k(*data, k=3)},
-    }
+def loop(y_true, y_score, **options):
+    evaluator = xmceval.Evaluator(**options)
+    evaluator.update(y_true, y_score)
+    return dict(evaluator.result())
 
 
-@pytest.mark.parametrize("door", doors())
+DOORS = {  # what computes values of two matrices
+    "score": partial(measured, **OPTIONS),
+    "compare": lambda y, s: dict(xmceval.compare(y, {"a": s, "b": s}, **OPTIONS).results[0]),
+    "Evaluator": partial(loop, **OPTIONS),
+    "at k": lambda y, s: {"P@3": xmceval.precision_at_k(y, s, k=3)},
+}
+every_door = pytest.mark.parametrize("call", DOORS.values(), ids=DOORS)
+
+
+@every_door
 @pytest.mark.parametrize("names", NAMES)
-def test_labels_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, door, names):
-    call, columns = doors()[door], NAMES[names]
+def test_labels_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, call, names):
+    columns = NAMES[names]
     expected = call(y_true, y_score)
     truth, scores = frames(y_true, y_score, columns)
     for _ in range(3):
         shuffled = [columns[i] for i in rng.permutation(N_LABELS)]
-        assert dict(call(truth, scores[shuffled])) == pytest.approx(dict(expected))
-        assert dict(call(truth[shuffled], scores)) == pytest.approx(dict(expected))
+        assert call(truth, scores[shuffled]) == pytest.approx(expected)
+        assert call(truth[shuffled], scores) == pytest.approx(expected)
     with pytest.raises(DataError, match=r"y_score: its columns .*which y_true lacks"):
         call(truth, scores.rename(columns={columns[0]: "another"}))
 
 
-@pytest.mark.parametrize("door", doors())
+@every_door
 @pytest.mark.parametrize("names", ["letters", "from 1", "others"])
-def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_score, door, names):
-    call, columns = doors()[door], NAMES[names]
-    expected = dict(call(y_true, y_score))
+def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_score, call, names):
+    columns = NAMES[names]
+    expected = call(y_true, y_score)
     truth, scores = frames(y_true, y_score, columns)
     plain = frames(y_true, y_score)
     for pair in (
@@ -256,19 +256,20 @@ def test_names_beside_numbers_are_taken_by_position_and_that_is_said(y_true, y_s
         (truth, form_of("csr", y_score)),
         (truth, form_of("pair", y_score)),
     ):
-        assert dict(call(*pair)) == pytest.approx(expected)
+        assert call(*pair) == pytest.approx(expected)
     if names != "from 1":
-        assert dict(call(truth, plain[1])) == dict(call(plain[0], scores)) == pytest.approx(expected)
-    if door == "score":
+        assert call(truth, plain[1]) == call(plain[0], scores) == pytest.approx(expected)
+    if call is DOORS["score"]:
+        call = partial(xmceval.score, **OPTIONS)
         assert call(y_true, scores).inputs[1].endswith("labels by position, as y_true does not name them")
         assert call(truth, y_score).inputs[1].endswith("labels by position, as y_score does not name them")
         assert call(truth, scores).inputs[1].endswith("labels by name")
 
 
-@pytest.mark.parametrize("door", doors())
+@every_door
 @pytest.mark.parametrize("names", ["numbers as text", "numbers"])
-def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true, y_score, door, names):
-    call, columns = doors()[door], NAMES[names]
+def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true, y_score, call, names):
+    columns = NAMES[names]
     truth, scores = frames(y_true, y_score, columns)
     plain = frames(y_true, y_score)
     for pair in (
@@ -282,25 +283,23 @@ def test_numbers_in_another_order_are_refused_beside_labels_without_names(y_true
     refused("which label is meant", y_true, y_score, metrics="PSP", k=1, train=truth, error=AmbiguousError)
 
 
-@pytest.mark.parametrize("door", doors())
+@every_door
 @pytest.mark.parametrize("index", [[f"r{i}" for i in range(N_ROWS)], [7 * i + 3 for i in range(N_ROWS)]])
-def test_rows_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, door, index):
-    call = doors()[door]
-    expected = dict(call(y_true, y_score))
+def test_rows_that_both_inputs_name_are_joined_in_any_order(y_true, y_score, rng, call, index):
+    expected = call(y_true, y_score)
     truth, scores = frames(y_true, y_score, LETTERS, index)
     for _ in range(3):
         order = rng.permutation(N_ROWS)
-        assert dict(call(truth, scores.iloc[order])) == pytest.approx(expected)
-        assert dict(call(truth.iloc[order], scores[LETTERS[::-1]])) == pytest.approx(expected)
+        assert call(truth, scores.iloc[order]) == pytest.approx(expected)
+        assert call(truth.iloc[order], scores[LETTERS[::-1]]) == pytest.approx(expected)
     with pytest.raises(DataError, match=r"y_score: its index has 'x', which y_true lacks"):
         call(truth, scores.rename(index={index[4]: "x"}))
 
 
-@pytest.mark.parametrize("door", doors())
-def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, rng, door):
-    call = doors()[door]
+@every_door
+def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, rng, call):
     kept = rng.permutation(N_ROWS)[:25]
-    expected = dict(call(y_true[kept], y_score[kept]))
+    expected = call(y_true[kept], y_score[kept])
     truth, scores = frames(y_true, y_score, LETTERS)
     fresh = pd.DataFrame(y_score[kept], columns=LETTERS)
     for predicted in (
@@ -310,13 +309,13 @@ def test_a_split_beside_arrays_and_fresh_frames_is_by_position(y_true, y_score, 
         scores.iloc[kept],
         form_of("csr", y_score[kept]),
     ):
-        assert dict(call(truth.iloc[kept], predicted)) == pytest.approx(expected)
+        assert call(truth.iloc[kept], predicted) == pytest.approx(expected)
 
 
 def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, rng):
     truth, scores = frames(y_true, y_score, LETTERS)
     named = [frame.set_axis([f"r{i}" for i in range(N_ROWS)]) for frame in (truth, scores)]
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    expected = measured(y_true, y_score, **OPTIONS)
     orders = {"slices": np.arange(N_ROWS), "a sampler": rng.permutation(N_ROWS)}
     for order in orders.values():
         for size in (3, 9, 19):
@@ -336,7 +335,7 @@ def test_batches_are_slices_and_keep_the_columns_of_the_first(y_true, y_score, r
 
 def test_states_carry_the_names_of_their_columns(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    expected = measured(y_true, y_score, **OPTIONS)
     other = LETTERS[::-1]
     first, second, plain = (xmceval.Evaluator(**OPTIONS) for _ in range(3))
     first.update(truth[:15], scores[:15])
@@ -359,7 +358,7 @@ def test_states_carry_the_names_of_their_columns(y_true, y_score):
 def test_shards_keep_the_columns_of_the_first(y_true, y_score):
     truth, scores = frames(y_true, y_score, LETTERS)
     other = LETTERS[::-1]
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
+    expected = measured(y_true, y_score, **OPTIONS)
     options = {**OPTIONS, "n_labels": None}
     for parts in (
         ([truth[:15], truth[15:][other]], [scores[:15], scores[15:]]),
@@ -368,7 +367,7 @@ def test_shards_keep_the_columns_of_the_first(y_true, y_score):
         (truth, [scores[:15], scores[15:][other]]),
         ([truth[:15], truth[15:]], scores[other]),
     ):
-        assert dict(xmceval.score(*parts, **options)) == pytest.approx(expected)
+        assert measured(*parts, **options) == pytest.approx(expected)
     has_none = "in another order, and {} has none"
     for (first, second), predictions, unnamed in (
         ((truth[:15], truth[15:][other]), [y_score[:15], y_score[15:, ::-1]], "y_score[1]"),
@@ -429,11 +428,11 @@ def test_drop_ins_and_group_auc_join_by_name_too(y_true, y_score, rng):
 
 def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
     truth, scores = frames(y_true, y_score, LETTERS)
-    half, expected = N_ROWS // 2, dict(xmceval.score(y_true, y_score, **OPTIONS))
+    half, expected = N_ROWS // 2, measured(y_true, y_score, **OPTIONS)
     swapped, shuffled = np.roll(np.arange(N_ROWS), half), rng.permutation(N_ROWS)
     for of_truth in (truth, y_true):
         parts = [of_truth[:half], of_truth[half:]]
-        assert dict(xmceval.score(parts, [scores[:half], scores[half:]], **OPTIONS)) == expected
+        assert measured(parts, [scores[:half], scores[half:]], **OPTIONS) == expected
         for order in (swapped, shuffled):
             others = scores.iloc[order]
             with pytest.raises(XmcevalError, match=r"^y_score(\[1\])?: its index has"):
@@ -446,15 +445,15 @@ def test_shards_of_frames_in_another_order_are_refused(y_true, y_score, rng):
 def test_any_object_may_be_a_name(y_true, y_score, rng, as_name):
     index = pd.Index([as_name(i) for i in range(N_ROWS)], dtype=object)
     truth, scores = frames(y_true, y_score, index=index)
-    expected = dict(xmceval.score(y_true, y_score, **OPTIONS))
-    assert dict(xmceval.score(truth, scores.iloc[rng.permutation(N_ROWS)], **OPTIONS)) == pytest.approx(expected)
+    expected = measured(y_true, y_score, **OPTIONS)
+    assert measured(truth, scores.iloc[rng.permutation(N_ROWS)], **OPTIONS) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("dtype", [object, "Float64", "double[pyarrow]"])
 def test_frames_of_objects_and_nullable_numbers_are_read_as_numbers(y_true, y_score, dtype):
     truth, scores = frames(y_true, y_score, LETTERS)
     scores = scores.astype(dtype)
-    assert dict(xmceval.score(truth, scores, **OPTIONS)) == dict(xmceval.score(y_true, y_score, **OPTIONS))
+    assert measured(truth, scores, **OPTIONS) == measured(y_true, y_score, **OPTIONS)
     assert xmceval.ndcg_score(truth, scores) == pytest.approx(xmceval.ndcg_score(y_true, y_score))
 
 
@@ -474,9 +473,9 @@ def test_lists_of_zeros_and_ones_may_be_columns_or_ids(y_true, y_score):
 def test_low_scores_that_are_the_best_are_doubted_in_every_form(rng, form):
     y_true = (rng.random((300, 50)) < 0.06).astype(int)
     distances = -(rng.random(y_true.shape) + 0.5 * y_true)
-    doubts = xmceval.score(y_true, form_of(form, distances), metrics="P", k=5, n_labels=50).doubts
-    assert any("with the lowest score of each row as the best: are low scores the best?" in doubt for doubt in doubts)
-    assert not xmceval.score(y_true, form_of(form, -distances), metrics="P", k=5, n_labels=50).doubts
+    doubts = doubts_of(y_true, form_of(form, distances), k=5, n_labels=50)
+    assert "with the lowest score of each row as the best: are low scores the best?" in doubts
+    assert not doubts_of(y_true, form_of(form, -distances), k=5, n_labels=50)
 
 
 def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score):
@@ -485,13 +484,10 @@ def test_lists_that_ascend_are_doubted_beside_any_ranking_metric(y_true, y_score
     to_lines(sets, " ", "p.txt")
     for scores in (sets, np.array(sets), "p.txt", pd.DataFrame({"labels": sets}), pd.Series(sets)):
         for metric in ("P@1", "nDCG@3"):
-            doubts = xmceval.score(y_true, scores, metrics=metric).doubts
-            assert any("are they sets, whose order means nothing?" in doubt for doubt in doubts)
-        assert not xmceval.score(y_true, scores, metrics="P(norm=returned)@all").doubts
-        assert not xmceval.score(
-            y_true[:30], scores[:30] if not isinstance(scores, str) else sets[:30], metrics="P@1"
-        ).doubts
-    assert not xmceval.score(y_true, ranked, metrics="P@1").doubts
+            assert "are they sets, whose order means nothing?" in doubts_of(y_true, scores, metrics=metric)
+        assert not doubts_of(y_true, scores, metrics="P(norm=returned)@all")
+        assert not doubts_of(y_true[:30], scores[:30] if not isinstance(scores, str) else sets[:30])
+    assert not doubts_of(y_true, ranked)
 
 
 # Names that are numbers, in files
@@ -506,7 +502,7 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score):
     write("pairs", [" ".join(f"{name}:{score}" for name, score in row) for row in best])
     write("fasttext", [" ".join(f"__label__{name} {score}" for name, score in row) for row in best])
     options = {"metrics": "P", "k": [1, 3], "labels": "names"}
-    expected = dict(xmceval.score("t.txt", "words", **options))
+    expected = measured("t.txt", "words", **options)
     numbers = [[(int(name), score) for name, score in row] for row in best]
     message = "are these names too, or do they count the names from 0.*write the labels of both as names"
     forms = [SCORED[form] for form in ("long table", "parquet", "json")]
@@ -514,7 +510,7 @@ def test_names_that_are_numbers_meet_no_numbers(y_true, y_score):
         refused(message, "t.txt", form(numbers, N_LABELS), error=AmbiguousError, **options)
     refused(message, "t.txt", "words", filter=np.array([[0, 1]]), error=AmbiguousError, **options)
     for form in (lambda *_: "fasttext", *forms):
-        assert dict(xmceval.score("t.txt", form(best, N_LABELS), **options)) == expected
+        assert measured("t.txt", form(best, N_LABELS), **options) == expected
 
 
 ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]

@@ -5,7 +5,7 @@ import random
 import re
 
 import pytest
-from support.asked import p_at_1
+from support.asked import p_at_1, refused
 from support.files import rows_in, write
 from support.pieces import read_in_pieces
 
@@ -270,9 +270,6 @@ def write_rows(path, ids, rows, key="uid"):
 @pytest.mark.parametrize("is_sharded", [False, True])
 @pytest.mark.parametrize("as_id", [str, int, "r{}".format])
 def test_ids_of_lines_are_refused_in_another_order(as_id, is_sharded):
-    def score(y_true, y_score):
-        return p_at_1(y_true, y_score, n_labels=5)
-
     n = 12
     truth, scores = (
         [{key: value(i)} for i in range(n)]
@@ -281,23 +278,18 @@ def test_ids_of_lines_are_refused_in_another_order(as_id, is_sharded):
     ids, order = [as_id(100 + i) for i in range(n)], random.Random(1).sample(range(n), n)
     shuffled, shuffled_ids = [scores[i] for i in order], [ids[i] for i in order]
     y_true = write_rows("t.jsonl", map(str, ids), truth)
-    assert score(y_true, write_rows("p.jsonl", ids, scores)) == 1
-    expected = score(y_true, write_rows("p.jsonl", [None] * n, shuffled))
+    assert p_at_1(y_true, write_rows("p.jsonl", ids, scores), n_labels=5) == 1
+    expected = p_at_1(y_true, write_rows("p.jsonl", [None] * n, shuffled), n_labels=5)
     assert expected < 1
-    assert score(y_true, write_rows("p.jsonl", shuffled_ids, shuffled, "other")) == expected
+    assert p_at_1(y_true, write_rows("p.jsonl", shuffled_ids, shuffled, "other"), n_labels=5) == expected
     y_score = write_rows("p.jsonl", shuffled_ids, shuffled)
     if is_sharded:
         y_score = [
             write_rows(f"p-{i}.jsonl", shuffled_ids[part], shuffled[part])
             for i, part in enumerate((slice(5), slice(5, n)))
         ]
-    with pytest.raises(
-        xmceval.DataError, match=r"its (shards have the rows|column 'uid' has the ids) of t\.jsonl in another"
-    ):
-        score(y_true, y_score)
+    refused(r"its (shards have the rows|column 'uid' has the ids) of t\.jsonl in another", y_true, y_score, n_labels=5)
     write_rows("other.jsonl", [as_id(500), *shuffled_ids[1:]], shuffled)
-    with pytest.raises(xmceval.DataError, match=r"its column 'uid' has '?r?500'?, which t\.jsonl lacks"):
-        score(y_true, "other.jsonl")
+    refused(r"its column 'uid' has '?r?500'?, which t\.jsonl lacks", y_true, "other.jsonl", n_labels=5)
     write_rows("fewer.jsonl", shuffled_ids[1:], shuffled[1:])
-    with pytest.raises(xmceval.DataError, match=r"its column 'uid' lacks .* of t\.jsonl$"):
-        score(y_true, "fewer.jsonl")
+    refused(r"its column 'uid' lacks .* of t\.jsonl$", y_true, "fewer.jsonl", n_labels=5)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.asked import p_at_1
+from support.asked import measured, p_at_1
 
 import xmceval
 
@@ -94,7 +94,7 @@ RANKED = {
 def expected():
     trec = write("t.qrels", "".join(f"{query} 0 {document} {grade}\n" for query, document, grade in flat(QRELS)))
     run = write("p.run", "".join(f"{query} Q0 {document} 1 {score} x\n" for query, document, score in flat(RUN)))
-    return dict(xmceval.score(trec, run, **OPTIONS))
+    return measured(trec, run, **OPTIONS)
 
 
 def in_memory(table):
@@ -114,25 +114,25 @@ every_place = pytest.mark.parametrize("place", [in_memory, in_json, partial(in_j
 @every_place
 @pytest.mark.parametrize("form", GRADED)
 def test_qrels_of_every_nesting_have_the_values_of_trec(expected, form, place):
-    assert dict(xmceval.score(place(GRADED[form]()), RUN, **OPTIONS)) == expected
+    assert measured(place(GRADED[form]()), RUN, **OPTIONS) == expected
 
 
 @every_place
 @pytest.mark.parametrize("form", SCORED | RANKED)
 def test_runs_of_every_nesting_have_the_values_of_trec(expected, form, place):
     if form != "named tuples by query" or place is in_memory:  # JSON has none
-        assert dict(xmceval.score(QRELS, place((SCORED | RANKED)[form]()), **OPTIONS)) == expected
+        assert measured(QRELS, place((SCORED | RANKED)[form]()), **OPTIONS) == expected
 
 
 def test_lists_of_documents_are_relevant_ones_as_sets_are():
     found = xmceval.score({"q1": ["d1", "d3"], "q2": ["d2"]}, RUN, metrics="P", k=1)
-    assert dict(found) == dict(xmceval.score({"q1": {"d1", "d3"}, "q2": {"d2"}}, RUN, metrics="P", k=1))
+    assert dict(found) == measured({"q1": {"d1", "d3"}, "q2": {"d2"}}, RUN, metrics="P", k=1)
 
 
 def test_a_record_may_hold_arrays_as_those_of_data_frames_do():
     rows = [{"query_id": "q1", "docs": np.array(["d1", "d2"]), "scores": np.array([1.0, 2.0])}]
     expected = xmceval.score(QRELS, {"q1": {"d1": 1.0, "d2": 2.0}}, metrics="P", k=1)
-    assert dict(xmceval.score(QRELS, rows, metrics="P", k=1)) == dict(expected)
+    assert measured(QRELS, rows, metrics="P", k=1) == dict(expected)
 
 
 def test_numbers_are_names_in_json():

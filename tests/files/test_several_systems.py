@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from support.asked import p_at_1
+from support.asked import doubts_of, p_at_1, refused
 from support.files import write
 
 import xmceval
@@ -65,8 +65,11 @@ def test_a_run_of_two_tags_is_split_by_them(ending):
 
 
 def test_a_document_twice_under_one_tag_is_a_duplicate():
-    with pytest.raises(DataError, match=r"a document has one score \(hint: pass duplicates='max'"):
-        xmceval.score(write("q", QRELS), write("r", RUN.replace("dpr", "bm25")), metrics="P", k=1)
+    refused(
+        r"a document has one score \(hint: pass duplicates='max'",
+        write("q", QRELS),
+        write("r", RUN.replace("dpr", "bm25")),
+    )
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -81,18 +84,15 @@ def test_a_frame_of_several_systems_is_refused_and_compared_in_its_groups(kind):
 
 def test_another_column_is_named_and_a_time_is_not():
     frame = BY_ROW.rename(columns={"model": "fold"}).assign(time=range(len(BY_ROW)))
-    with pytest.raises(DataError, match="in lines that differ in 'fold': 'bm25' and 'dpr' "):
-        xmceval.score(TABLES["by row"][0], frame, metrics="P", k=1)
-    with pytest.raises(DataError, match="a label has one score"):
-        xmceval.score(TABLES["by row"][0], frame.drop(columns="fold"), metrics="P", k=1)
+    refused("in lines that differ in 'fold': 'bm25' and 'dpr' ", TABLES["by row"][0], frame)
+    refused("a label has one score", TABLES["by row"][0], frame.drop(columns="fold"))
 
 
 def test_a_stream_that_cannot_be_read_again_names_no_systems():
     import pyarrow
 
     stream = pyarrow.Table.from_pandas(BY_ROW).to_reader()
-    with pytest.raises(DataError, match="label 2 appears twice in this row"):
-        xmceval.score(TABLES["by row"][0], stream, metrics="P", k=1)
+    refused("label 2 appears twice in this row", TABLES["by row"][0], stream)
 
 
 def test_systems_that_share_no_document_of_a_query_are_doubted(run):
@@ -100,11 +100,11 @@ def test_systems_that_share_no_document_of_a_query_are_doubted(run):
     code, _, message = run("score", write("q", QRELS), write("r", top), "-mP", "-k1")
     assert code == 0
     assert f"r: has {SYSTEMS} (hint: write a file for each of the tags" in message
-    assert not xmceval.score("q", write("r", top.replace("dpr", "bm25")), metrics="P", k=1).doubts
+    assert not doubts_of("q", write("r", top.replace("dpr", "bm25")))
     best = BY_ROW.iloc[[0, 2, 3, 5]]
     message = "y_score: has lines of 2 systems: 'bm25' and 'dpr' (hint: split the lines by "
     for frame in (best, BY_QUERY.iloc[[0, 2, 3, 5]]):
         truth = TABLES["by row" if frame is best else "by query"][0]
-        assert any(doubt.startswith(message) for doubt in xmceval.score(truth, frame, metrics="P", k=1).doubts)
+        assert message in doubts_of(truth, frame)
         one = frame.assign(**{frame.columns[-1]: "dpr"})
-        assert not xmceval.score(truth, one, metrics="P", k=1).doubts
+        assert not doubts_of(truth, one)

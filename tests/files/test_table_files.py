@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.approved import check_answers
-from support.asked import p_at_1
+from support.asked import doubts_of, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.files import write
 from support.pieces import read_in_pieces
@@ -302,8 +302,8 @@ def test_filters_are_known_by_the_names_of_columns(name):
 )
 def test_grades_of_an_unknown_name_are_doubted(stars, name):
     truth = by_query()[0].drop(columns="relevance").assign(stars=stars)
-    doubts = xmceval.score(as_form(truth, name, "t"), by_query()[1]).doubts
-    assert any("'stars' may have the grades, but no grades are known by this" in doubt for doubt in doubts)
+    doubts = doubts_of(as_form(truth, name, "t"), by_query()[1])
+    assert "'stars' may have the grades, but no grades are known by this" in doubts
 
 
 @pytest.mark.parametrize("form", ["pandas", "parquet"])
@@ -313,8 +313,7 @@ def test_lists_of_numbers_of_an_unknown_name_are_doubted(name, form):
     frame = pd.DataFrame({"labels": best, name: [[0.1, 0.5, 0.9], [0.1, 0.2, 0.3], [0.3, 0.7]]})
     table = as_form(frame, form, "p")
     for pair, noun in (((true, table), "scores"), ((table, best), "grades")):
-        doubts = xmceval.score(*pair, metrics="P", k=1, n_labels=3).doubts
-        assert any(f"'{name}' may have the {noun}, but no {noun} are known" in doubt for doubt in doubts)
+        assert f"'{name}' may have the {noun}, but no {noun} are known" in doubts_of(*pair, n_labels=3)
     dropped = frame.drop(columns=[name])
     for change, expected in (
         (frame.rename(columns={name: "score"}), 1),
@@ -538,8 +537,7 @@ def test_frames_need_pyarrow(place, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for frame in frames:
         passed = {"y_true": np.eye(3), "y_score": np.eye(3), "train": np.eye(3), place: frame}
-        with pytest.raises(xmceval.DataError, match=rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip"):
-            xmceval.score(**passed, metrics="PSP", k=1)
+        refused(rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip", **passed, metrics="PSP", k=1)
 
 
 def test_many_entries_are_read_part_by_part(monkeypatch):

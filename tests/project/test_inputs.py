@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.asked import refused
+from support.asked import measured, refused
 from support.files import open_scores, write
 from support.pieces import read_in_pieces
 from support.recipes import GUIDES, find_code, run, split_parts
@@ -98,7 +98,7 @@ of_files = pytest.mark.parametrize(("name", "kind", "code", "labels", "by_query"
 @pytest.fixture(scope="module")
 def expected():
     """Return the values of the example, which the page states."""
-    values = dict(xmceval.score(Y, S, metrics=METRICS))
+    values = measured(Y, S, metrics=METRICS)
     page = " ".join(PAGE.split())
     stated = re.search(r"P@1 is ([\d.]+), P@3 ([\d.]+), RR ([\d.]+) and nDCG@3 ([\d.]+)\.", page).groups()
     assert [f"{100 * values[name]:.2f}" for name in ("P@1", "P@3", "RR@all", "nDCG@3")] == list(stated)
@@ -164,7 +164,7 @@ def test_any_two_files_fit_together(files, n_labels, expected):
         path = Path(make(truth[2]))
         y_true = path.rename("t" + path.suffix)
         options = {"labels": "labels" if truth[3] or scores[3] else None, "n_labels": n_labels}
-        assert dict(xmceval.score(y_true, make(scores[2]), metrics=METRICS, **options)) == expected
+        assert measured(y_true, make(scores[2]), metrics=METRICS, **options) == expected
 
 
 def test_every_format_has_an_example_and_every_grammar_a_format():
@@ -205,7 +205,7 @@ def evaluate_batches(y_true, y_score):
 
 
 CALLS = {
-    "score": lambda *inputs: dict(xmceval.score(*inputs, metrics=METRICS)),
+    "score": lambda *inputs: measured(*inputs, metrics=METRICS),
     "compare": lambda y_true, y_score: dict(
         xmceval.compare(y_true, {"a": y_score, "b": y_score}, metrics=METRICS).results[0]
     ),
@@ -254,7 +254,7 @@ def test_two_readings_are_refused_until_one_is_decided(items, expected):
         if "np." in code:  # the other reading of the same input
             continue
         decided, options = decide(code, inputs)
-        readings.append(dict(xmceval.score(*decided, metrics=METRICS, **options)))
+        readings.append(measured(*decided, metrics=METRICS, **options))
     assert all(0 <= found["P@1"] <= 1 for found in readings)
     if n_rows(inputs[0]) == n_rows(Y):  # of the instances of the guide; a ranking of all labels has more of them
         assert any(found | {"AP@all": 0} == expected | {"AP@all": 0} for found in readings)
@@ -294,8 +294,8 @@ def test_files_for_options_are_read(expected):
     (numbers,), options = map(plain, OF_OPTIONS["numbers"]), {"metrics": "PSP", "k": [1, 3]}
     inverse = np.array(numbers.split(), float)
     weighed = xmceval.score(Y, S, inverse_propensities=write("numbers", numbers), **options)
-    assert dict(weighed) == dict(xmceval.score(Y, S, inverse_propensities=inverse, **options))
-    assert dict(weighed) != dict(xmceval.score(Y, S, inverse_propensities=inverse[::-1], **options))
+    assert dict(weighed) == measured(Y, S, inverse_propensities=inverse, **options)
+    assert dict(weighed) != measured(Y, S, inverse_propensities=inverse[::-1], **options)
     compared = xmceval.compare_rows([write("saved.rows.csv", plain(OF_OPTIONS["row-values"][0]))])
     assert [result["P@1"] for result in compared.results] == [2 / 3, 1 / 3]
     assert compared.results[0]["P@1"] == expected["P@1"]

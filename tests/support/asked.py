@@ -1,8 +1,13 @@
-"""What most tests ask of two inputs: the precision of their best labels, or the message with which they are refused."""
+"""What most tests ask of two inputs: their values, doubts, or why they are refused."""
 
 import pytest
 
 import xmceval
+
+
+def measured(*inputs, **options):
+    """Return the values by name."""
+    return dict(xmceval.score(*inputs, **options))
 
 
 def p_at_1(*inputs, **options):
@@ -12,6 +17,14 @@ def p_at_1(*inputs, **options):
 
 def refused(message, *inputs, error=xmceval.DataError, **options):
     """Check that inputs are refused with a message; they are scored by P@1 unless metrics are passed."""
-    asked = options if "metrics" in options else {"metrics": "P", "k": 1, **options}
     with pytest.raises(error, match=message):
-        xmceval.score(*inputs, **asked)
+        xmceval.score(*inputs, **asked(options))
+
+
+def doubts_of(*inputs, **options):
+    """Return what is doubted, as one text; inputs are scored by P@1 unless metrics are passed."""
+    return "\n".join(xmceval.score(*inputs, **asked(options)).doubts)
+
+
+def asked(options):
+    return options if "metrics" in options else {"metrics": "P", "k": 1, **options}

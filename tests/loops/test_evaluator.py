@@ -28,14 +28,11 @@ def copied(evaluator):
     return pickle.loads(pickle.dumps(evaluator))
 
 
-@pytest.mark.parametrize("training", [TRAINING, {"inverse_propensities": np.linspace(1, 3, N_LABELS)}], ids=str)
-def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path, training):
-    metrics = [name for name in SOME if "train" not in name or "counts" in training]
-    case, options = graded_rows(5, 30), {"metrics": metrics, "k": [1, 3], **training}
-    options |= {"by_frequency": "head,tail"} if "counts" in training else {}
-    evaluator = update_all(graded.Evaluator(**options), case, [0, 4, 11])
+def test_a_file_is_replaced_and_says_what_it_is_of(tmp_path):
     graded.Evaluator(metrics="P").save("a.state")
-    evaluator.save("a.state")  # replaces the file
+    case, options = graded_rows(5, 30), {"metrics": SOME, **TRAINING}
+    evaluator = update_all(graded.Evaluator(**options), case, [0, 4, 11])
+    evaluator.save("a.state")
     assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
     with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
         evaluator.save("missing/a.state")

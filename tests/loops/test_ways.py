@@ -117,13 +117,15 @@ def merged(problem, ends, order):
 
 
 def loaded(problem, ends, order):
-    """Make an Evaluator of each part, save and load every other one, and merge them."""
+    """Make an Evaluator of each part, save and load every other one before its last row, and merge them."""
     evaluators = []
     for i, part in enumerate(parts_of(ends)):
-        evaluators.append(problem.evaluator((part.start, part.stop)))
+        last = max(part.start, part.stop - 1)
+        evaluators.append(problem.evaluator((part.start, last)))
         if i % 2 == 0:
             evaluators[i].save(f"{i}.evaluator")
             evaluators[i] = xmceval.Evaluator.load(f"{i}.evaluator")
+        problem.update(evaluators[i], slice(last, part.stop))
     first, *others = (evaluators[i] for i in order if i < len(evaluators))
     for other in others:
         first.merge(other)
@@ -218,12 +220,12 @@ EVERY = {"metrics": [*OPTIONS, "ERR(max=4)@3"]}
 INVERSE = {"inverse_propensities": 1 + np.random.default_rng(1).pareto(0.5, N_LABELS)}
 PROBLEMS = {
     "every metric": EVERY | TRAINING,
-    "bins": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True},
+    "bins": EVERY | TRAINING | {"by_frequency": "head,torso,tail", "ceiling": True},
     "rows dropped": EVERY | TRAINING | {"empty_rows": "drop", "unscored": "zero", "threshold": 0.5},
     "weights": EVERY | TRAINING,
     "labels by id": EVERY | TRAINING,
     "weights of labels by id": EVERY | TRAINING,
-    "a filter": EVERY | TRAINING | {"by_frequency": 3, "ceiling": True, "empty_rows": "drop", "threshold": 0.5},
+    "a filter": EVERY | TRAINING | {"by_frequency": 2, "ceiling": True, "empty_rows": "drop", "threshold": 0.5},
     "a filter of the truth": EVERY | TRAINING | {"filter_truth": True},
     "expected ties": TRAINING | {"ties": "expected", "metrics": ["P", "PSnDCG"]},
     "best ties": TRAINING | {"ties": "best", "metrics": ["P", "AP@all"]},

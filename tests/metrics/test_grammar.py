@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from support.files import write
-from support.measures import names_of
 
 import xmceval
 from xmceval import METRICS, UsageError
-from xmceval.metrics.names import parse, parse_cutoffs, restore_measure, split_names
+from xmceval.metrics.names import parse, parse_cutoffs, split_names
 from xmceval.scoring.options import Options
 
 
@@ -212,15 +211,6 @@ def test_a_cutoff_k_is_none_of_a_metric_that_has_no_cutoff():
 )
 def test_names_of_the_ranking_field_mean_what_they_mean_there(name, ks, expected):
     assert [each.name for each in parse(name, ks)] == expected
-
-
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
-def test_every_measure_comes_back_by_its_canonical_name(metric):
-    for measure in parse(names_of(metric)):
-        again = restore_measure(measure.name)
-        assert (again.name, again.metric, again.k, again.definition) == (
-            *(measure.name, metric, measure.k, measure.definition),
-        )
 
 
 @pytest.mark.parametrize("metrics", [{}, {"P": 5}, {"P": [1, 5], "nDCG": (3,), "RR": None}, {"P@5": "precision"}])

@@ -14,6 +14,7 @@ from support.measures import ALIASES, HEADS, parse
 from support.strategies import Case, cases, to_csr
 
 from xmceval import METRICS
+from xmceval.metrics.names import restore_measure
 
 
 @st.composite
@@ -150,7 +151,8 @@ every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_every_measure_has_a_definition_and_comes_back_by_its_name_with_its_options(metric):
     for name in measures.names_of(metric, 7):
         [measure] = parse(name)
-        assert parse(str(measure)) == [measure]
+        assert parse(str(measure)) == [measure] == [restore_measure(measure.name)]
+        assert restore_measure(measure.name).definition == measure.definition
         options = name.partition("(")[2].partition(")")[0]
         chosen = dict(option.split("=") for option in options.split(",") if option)
         assert {key: measure.option(key) for key in chosen} == chosen

@@ -93,6 +93,14 @@ def test_numbers_of_labels_must_agree():
     assert any(fact.startswith("b.npz: dropped 1 entry in extra column 4") for fact in result.facts)
 
 
+def test_a_header_of_one_column_more_than_a_matrix_is_refused():
+    save_npz("a.npz", csr_matrix(EYE))
+    n_labels = EYE.shape[1]
+    write("b.txt", f"1 {n_labels + 1}\n0:1\n")
+    with pytest.raises(DataError, match=f"b.txt declares {n_labels + 1} labels, but a.npz has {n_labels} labels"):
+        score([[i] for i in range(len(EYE))] + [[0]], ["a.npz", "b.txt"])
+
+
 def test_each_header_declares_its_own_row_length():
     truth = [write_rows(f"t{i}.txt", "0:1", "1:1") for i in range(2)]
     for name, k, rows in (("a", 2, "0:2 1:1\n0:1\n"), ("b", 1, "1:1\n1:1\n")):

@@ -87,7 +87,7 @@ def find_records(value: Any, name: str, noun: str) -> QuerySource | None:
         refuse_columns(value, name)
         raise DataError(
             f"{name}: is a dict of other values than documents (hint: pass {{query: {{document: {noun}}}}} or {{query: "
-            "[document, ...]}})"
+            "[document, ...]})"
         )
     if not (isinstance(value, (list, tuple)) and value and _is_of_query(_fields_of(value[0]))):
         return None

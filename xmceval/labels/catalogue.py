@@ -163,7 +163,7 @@ def hint_at_dataset(
     """
     if None in sizes:
         return
-    fitting = [(entry, split) for entry in datasets().values() for split in entry.splits if split.sizes == sizes]
+    fitting = _splits_by_sizes().get(sizes, [])
     used = *constants, "yes" if is_filtered else "no"
     if any((entry.a, entry.b, entry.filter) != used for entry, _ in fitting):
         entry, _ = fitting[0]
@@ -175,6 +175,15 @@ def hint_at_dataset(
         if entry.has_filter:
             options += f" and {argument('filter', kind='FILE')}"
         yield f"the sizes match {names}: {entry.constants}, {FILTERS[entry.filter]} (hint: pass {options})"
+
+
+@cache
+def _splits_by_sizes() -> Mapping[Sizes, list[tuple[Dataset, Split]]]:
+    found: dict[Sizes, list[tuple[Dataset, Split]]] = {}
+    for entry in datasets().values():
+        for split in entry.splits:
+            found.setdefault(split.sizes, []).append((entry, split))
+    return found
 
 
 def published(name: str) -> tuple[Published, ...]:

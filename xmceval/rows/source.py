@@ -341,13 +341,15 @@ class Lockstep:
 
     def _steps(self, readers: Sequence[_Reader]) -> Iterator[tuple[Block, ...]]:
         while len(current := [reader.block for reader in readers if reader.block is not None]) == len(readers):
-            n_rows = min([block.n_rows for block in current])
+            sizes = [block.stored.n_rows for block in current]
+            n_rows = min(sizes)
             if self._most_rows is not None:
                 n_rows = min(n_rows, self._most_rows)
             if self._n_weights is not None and self.n_rows + n_rows > self._n_weights:
                 raise DataError(f"there are {counted(self._n_weights, 'sample weight')}, but more rows than that")
             self.n_rows += n_rows
-            taken = tuple([block if block.n_rows == n_rows else block.take(n_rows) for block in current])
+            pairs = zip(current, sizes, strict=True)
+            taken = tuple([block if size == n_rows else block.take(n_rows) for block, size in pairs])
             if n_rows:
                 yield taken
             for reader, previous, block in zip(readers, taken, current, strict=True):

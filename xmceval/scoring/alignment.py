@@ -168,15 +168,16 @@ def find_doubts(
     if not of_system:
         return "", ()
     rows = FirstRows.join(of_system)
+    n_rows = rows.n_rows
     sample = ""
-    if rows.n_rows == N_ROWS:
-        sample = f" (in the first {counted(rows.n_rows, 'instance')})"
-    n_counted = rows.n_rows
+    if n_rows == N_ROWS:
+        sample = f" (in the first {counted(n_rows, 'instance')})"
+    n_counted = n_rows
     if setup.drop_empty:
         n_counted = int(np.count_nonzero(rows.lengths))
     order_counts = not setup.nouns.are_of_queries
     doubts = list[Doubt]()
-    if rows.n_rows >= LEAST_LABELED:
+    if n_rows >= LEAST_LABELED:
         if order_counts:
             doubts += _doubt_labels(rows, place, are_lists=are_lists)
         if setup.options.grades:
@@ -261,14 +262,15 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
     best of any model, and a best label that is the same in every row is true in some. In rows of one length, first
     labels that always hit and never are second, while second ones miss, are a column of ids rather than rankings.
     """
+    n_rows = rows.n_rows
     numbers = "are these row numbers, read as labels?"
     constant = "is it a constant, read as a label?"
-    sample = f"each of the first {rows.n_rows:,} instances"
+    sample = f"each of the first {n_rows:,} instances"
     best = rows.best[:, 0]
-    if 2 * np.count_nonzero(rows.lengths > 1) > rows.n_rows:
+    if 2 * np.count_nonzero(rows.lengths > 1) > n_rows:
         for label in _find_in_every_row(rows, step=1):
-            is_found = (rows.best == (label + np.arange(rows.n_rows))[:, None]).any(axis=1)
-            if are_lists or 2 * np.count_nonzero(is_found) < rows.n_rows:  # item i may be the best match of row i
+            is_found = (rows.best == (label + np.arange(n_rows))[:, None]).any(axis=1)
+            if are_lists or 2 * np.count_nonzero(is_found) < n_rows:  # item i may be the best match of row i
                 yield Doubt(f"the truth has {_count_from(label)}, one in {sample}: {numbers}")
         for label in _find_in_every_row(rows, step=0):
             if not (rows.best == label).any():
@@ -282,15 +284,15 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
     width = rows.lengths[0]
     second = rows.best[:, 1]
     are_even = width > 1 and (rows.lengths == width).all() and (rows.n_scored == width).all()
-    is_key = n_hits == rows.n_rows > rows.count_hits(second) and not np.isin(second, best).any()
+    is_key = n_hits == n_rows > rows.count_hits(second) and not np.isin(second, best).any()
     if are_lists and are_even and is_key:
         yield Doubt(
             f"the first prediction{place} is true in {sample}, and never the second in any: are these columns, such as "
             "user, item and rating, read as labels? (hint: name the columns)"
         )
-    if first < 0 or 2 * n_hits >= rows.n_rows:
+    if first < 0 or 2 * n_hits >= n_rows:
         return
-    if (best == first + np.arange(rows.n_rows)).all():
+    if (best == first + np.arange(n_rows)).all():
         yield Doubt(f"the first predictions{place} are {_count_from(first)}, one in {sample}: {numbers}")
     if are_lists and n_hits == 0 and (best == first).all() and (rows.best[:, 1] != rows.best[0, 1]).any():
         yield Doubt(f"label {first} is the first prediction{place} in {sample}, and true in none: {constant}")

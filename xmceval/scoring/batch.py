@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -86,7 +87,7 @@ class Batch:
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
     _decided: dict[int, Decided] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         """The number of rows."""
         return self.truth.indptr.size - 1

@@ -134,7 +134,8 @@ def whole_blocks(sources: Sequence[Source], most_rows: int, first_row: int = 0, 
 def select_scores(setup: Setup, scores: Source) -> Source:
     """Return dense scores as a source that selects the labels that count, if all metrics are at cutoffs."""
     depth = depth_of(setup)
-    if depth is None:
+    may_be_dense = scores.stored is not None or scores.shards != ()
+    if depth is None or not may_be_dense:
         return scores
     return selecting(scores, depth)
 

@@ -219,6 +219,15 @@ def test_the_number_of_labels_may_be_declared_late():
     assert copied(evaluator).result().figures == result.figures
 
 
+def test_a_ranking_may_follow_matrices_where_the_number_of_labels_is_known(rng):
+    truth, scores = rng.random((8, 5)) < 0.4, rng.random((8, 5))
+    ranked = np.argsort(-scores[4:], axis=1)[:, :3]
+    evaluator = xmceval.Evaluator(metrics=["P", "R"], k=[1, 3], n_labels=5)
+    evaluator.update(truth[:4], scores[:4])
+    evaluator.update(truth[4:], ranked)
+    assert dict(evaluator.result()) == dict(xmceval.score(truth, scores, metrics=["P", "R"], k=[1, 3]))
+
+
 def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels():
     labels = np.array([[3, 1], [0, 2]])
     evaluator = graded.Evaluator(metrics="P,R", k=1)

@@ -183,6 +183,15 @@ def test_results_that_were_scored_alone_make_the_same_table(results):
     assert str(xmceval.Results(alone[0])) == str(alone[0])
 
 
+def test_results_of_different_truths_with_as_many_rows_share_no_table(problem, results):
+    y_true, systems = problem
+    changed = y_true.copy()
+    changed[0] = 1
+    other = xmceval.score(changed, systems["new"], **OPTIONS, train=y_true)
+    with pytest.raises(UsageError, match="expected results on the same truth"):
+        xmceval.Results([results["old"], other])
+
+
 def test_results_that_do_not_belong_together_are_refused(problem, results):
     y_true, systems = problem
     old = results["old"]

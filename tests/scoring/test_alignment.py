@@ -105,6 +105,10 @@ MISTAKES = {
     "labels too high": (lambda scores, _: shifted(scores, 1), TOO_HIGH),
     "labels too low": (lambda scores, _: shifted(scores, -1), TOO_LOW),
     "low scores the best": (lambda scores, _: csr_matrix(1 / (scores + 0.01)), REVERSED),
+    "low scores the best, not all predicted": (
+        lambda scores, rng: np.where(rng.random(scores.shape) < 0.05, -np.inf, 1 / (scores + 0.01)),
+        REVERSED,
+    ),
 }
 
 

@@ -65,25 +65,23 @@ class Scratch:
     """Arrays of one thread, reused for every block: the first touch of new memory is slow."""
 
     def __init__(self) -> None:
-        self.arrays: dict[tuple[str, type], NDArray[Any]] = {}  # by name and dtype
+        self.n_bytes = 0  # of all arrays
+        self._arrays: dict[tuple[str, type], NDArray[Any]] = {}  # by name and dtype
         self._rows: dict[str, Rows] = {}  # by prefix
         self._held: dict[str, tuple[tuple[Any, ...], Any]] = {}
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of all arrays."""
-        of_rows = [array for rows in self._rows.values() for array in rows]
-        return sum([array.nbytes for array in (*self.arrays.values(), *of_rows)])
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
         """Return an array [size] with its previous content; a new one is filled with `fill`, if given."""
         key = name, dtype
-        array = self.arrays.get(key)
+        array = self._arrays.get(key)
         if array is None or array.size < size:
+            if array is not None:
+                self.n_bytes -= array.nbytes
             array = np.empty(size + size // 4, dtype=dtype)
+            self.n_bytes += array.nbytes
             if fill is not None:
                 array.fill(fill)
-            self.arrays[key] = array
+            self._arrays[key] = array
         return array[:size]
 
     def held(self, name: str, sizes: tuple[Any, ...], make: Callable[..., Held]) -> Held:
@@ -98,12 +96,15 @@ class Scratch:
         """Return arrays for a number of rows and entries; those with another `prefix` are others."""
         rows = self._rows.get(prefix)
         if rows is None or rows.indptr.size <= n_rows or rows.indices.size < n_entries:
+            if rows is not None:
+                self.n_bytes -= sum(array.nbytes for array in rows)
             size = n_entries + n_entries // 4
             rows = Rows(
                 np.empty(n_rows + 1 + n_rows // 4, dtype=np.int64),
                 np.empty(size, dtype=np.int64),
                 np.empty(size, dtype=np.float64),
             )
+            self.n_bytes += sum(array.nbytes for array in rows)
             self._rows[prefix] = rows
         return Rows(rows.indptr[: n_rows + 1], rows.indices[:n_entries], rows.values[:n_entries])
 

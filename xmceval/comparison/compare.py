@@ -17,7 +17,7 @@ from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
-from xmceval.errors import DataError, Doubt, UsageError, argument, counted, listed, warn
+from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, warn
 from xmceval.files.io.paths import name_of, number_alike, to_path
 from xmceval.files.saved_rows import RowTable, read_rows
 from xmceval.files.shards import find_shards
@@ -332,7 +332,7 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
     if weighed and _differ(first, other, "propensities"):
         raise DataError(
             f"{pair} were scored with different propensities, which {listed(weighed)} "
-            f"{'depends' if len(weighed) == 1 else 'depend'} on "
+            f"{agreeing(len(weighed), 'depends', 'depend')} on "
             f"(hint: score both with the same {argument('train')}, A and B)"
         )
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.arrays.npy import DAMAGE, explain_damage, refuse_repeated_members
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.signatures import ZIP
+from xmceval.files.io.signatures import ZIP, begins_with_member
 from xmceval.files.io.streams import pipe_key, read_all_bytes, read_first_bytes
 from xmceval.files.io.write import check_output, csv_writer, open_output
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
@@ -100,7 +100,7 @@ def is_row_file(path: Path) -> bool:
     except (DataError, OSError):  # a missing file, or another error that opening reports
         return False
     if head.startswith(ZIP):
-        return head[30:38] == b"meta.npy"
+        return begins_with_member(head, b"meta.npy")
     line = head.partition(b"\n")[0].decode("utf-8", errors="surrogateescape")
     try:
         columns = next(csv.reader([line]), [])

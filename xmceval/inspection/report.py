@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.errors import DataError, counted, escaped, listed
+from xmceval.errors import DataError, agreeing, counted, escaped, listed
 from xmceval.files.formats import FORMATS
 from xmceval.files.io.paths import MAX_LINE, as_input, to_path
 from xmceval.files.io.streams import kept_pipes
@@ -234,7 +234,7 @@ def _state_line(state: StateInspection) -> str:
         facts.append(f"{first_of(state.scores)} on {first_of(state.truth)}")
     if state.shards:
         more = f" and {len(state.shards) - MOST_SHARDS:,} more" if len(state.shards) > MOST_SHARDS else ""
-        noun = "shard" if len(state.shards) == 1 else "shards"
+        noun = agreeing(len(state.shards), "shard", "shards")
         facts.append(f"{noun} {listed(state.shards[:MOST_SHARDS])}{more} of {state.n_shards:,}")
     return f"{state.path}: valid: {counted(state.n_rows, 'row')}, {labels}; {', '.join(facts)}"
 

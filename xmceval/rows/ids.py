@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from xmceval.errors import DataError, UsageError, argument, counted
+from xmceval.errors import DataError, UsageError, agreeing, argument, counted
 
 if TYPE_CHECKING:
     from xmceval.rows.names import Axis
@@ -75,7 +75,7 @@ def join_by_id(values: Mapping[str, Value], ids: RowIds | None, source: str, nou
         )
     missing = [row for row in ids.ids if row not in values]
     if missing:
-        verb = "has" if len(missing) == 1 else "have"
+        verb = agreeing(len(missing), "has", "have")
         raise DataError(
             f"{source}: {counted(len(missing), 'row')} of {len(ids.ids):,} {verb} no {noun}; the first is "
             f"{missing[0][:40]!r}"

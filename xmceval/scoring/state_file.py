@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, Doubt, XmcevalError, argument, split_doubts
 from xmceval.files.arrays.npy import DAMAGE, explain_damage, refuse_repeated_members
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.signatures import begins_with_member
 from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
@@ -37,6 +38,7 @@ from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS, empty, take
 from xmceval.version import STATE_SCHEMA
 
+FIRST_MEMBER = b"header.npy"  # of the archive
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 Arrays = dict[str, NDArray[Any]]
@@ -126,18 +128,14 @@ def load_state(path: str | Path) -> State:
 def is_state(path: Path) -> bool:
     """Return whether a file is a state, valid or not: an archive whose first member is its header."""
     try:
-        return _begins_as_state(read_first_bytes(path, 64))
+        return begins_with_member(read_first_bytes(path, 64), FIRST_MEMBER)
     except DataError:  # a pair of npy files named by its stem, or an error that opening reports
         return False
 
 
-def _begins_as_state(content: bytes) -> bool:
-    return content.startswith(b"PK\x03\x04") and content[30:40] == b"header.npy"
-
-
 def unpack_state(content: bytes, name: str) -> State:
     """Read a state from the bytes of a file; `name` is used in messages."""
-    if not _begins_as_state(content):
+    if not begins_with_member(content, FIRST_MEMBER):
         if content.startswith(b'{"schema": "xmceval/state/'):
             raise DataError(f"{name}: written by an older xmceval: score again")
         hint = f"(hint: score with {argument('save_state', kind='FILE')} writes one)"

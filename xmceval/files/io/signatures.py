@@ -8,6 +8,7 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 NPY = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
+_NAME = 30  # where a zip archive has the name of its first member
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}  # formats by signature
 PICKLE = b"\x80"
 
@@ -51,3 +52,8 @@ DATA_ENDINGS = frozenset(
     {".txt", ".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather"}
     | {".trec", ".qrels", ".run", ".y", ".dat", ".svm", ".libsvm", ".pred", ".preds", ".scores", ".lst", ".xmc"}
 )
+
+
+def begins_with_member(content: bytes, name: bytes) -> bool:
+    """Return whether bytes begin a zip archive, with a member of this name."""
+    return content.startswith(ZIP) and content.startswith(name, _NAME)

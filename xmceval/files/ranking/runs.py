@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from xmceval.errors import DataError, Doubt, argument, counted
+from xmceval.errors import DataError, Doubt, agreeing, argument, counted
 from xmceval.files.formats import BOTH, SCORES
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Opened, Request
@@ -61,9 +61,7 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
     entries.values[is_unjudged] = 0  # pooled but not judged, as in trec_eval
     opened = _held(source, lines, queries, entries, documents, [f"documents {documents.meaning}"], request)
     if n_unjudged:
-        treatment = "count"
-        if n_unjudged == 1:
-            treatment = "counts"
+        treatment = agreeing(n_unjudged, "counts", "count")
         opened.source.notes.append(f"{source}: {counted(n_unjudged, 'grade')} below 0 {treatment} as not judged")
     judgments = Judgments(str(source), queries, documents, left_out)
     return replace(opened, judgments=judgments, has_grades=True)
@@ -175,9 +173,7 @@ def _compare_queries(
         named = name_queries(unjudged)
         yield f"{source}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, {named}{rest}"
     if lacking:
-        it = "them"
-        if len(lacking) == 1:
-            it = "it"
+        it = agreeing(len(lacking), "it", "them")
         yield f"{lacks}: nothing is retrieved for {it} (trec_eval leaves {it} out)"
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from xmceval.errors import AmbiguousError, DataError, Doubt, counted, listed
+from xmceval.errors import AmbiguousError, DataError, Doubt, agreeing, counted, listed
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import ByRow, Opened, Request
 from xmceval.files.ranking.queries import Documents, break_ties, doubt_words
@@ -368,7 +368,7 @@ def doubt_numbers(*tables: ByRow) -> Iterator[Doubt]:
     first = int(runs[0, 0])
     n_rows = int(runs[-1, 1])
     n_present = int(np.diff(runs).sum())
-    have = f"{listed((table.table for table in tables), 'and')}: {'has' if len(tables) == 1 else 'have'}"
+    have = f"{listed((table.table for table in tables), 'and')}: {agreeing(len(tables), 'has', 'have')}"
     are_ids = f"(hint: rename {tables[0].columns.key!r} to query_id if its numbers are ids)"
     if first > 0:
         yield Doubt(f"{have} no row before {first:,}, and rows are counted from 0 {are_ids}")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from xmceval.errors import agreeing
 from xmceval.files.io.chunks import explain_decimal, read_lines
 from xmceval.files.sidecars.values import LARGEST_ID, Names, unknown_name
 from xmceval.rows.names import Axis
@@ -101,7 +102,7 @@ def _describe(row: dict[str, Any]) -> str:
     if not row:
         return "found an empty object"
     keys = ", ".join(ascii(key)[:20] for key in list(row)[:5])
-    return f"found the {'key' if len(row) == 1 else 'keys'} {keys}{' ...' if len(row) > 5 else ''}"
+    return f"found the {agreeing(len(row), 'key', 'keys')} {keys}{' ...' if len(row) > 5 else ''}"
 
 
 def _load_row(line: bytes) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Doubt, UsageError, argument, counted
+from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import pipe_key
 from xmceval.files.opened import Opened
@@ -289,7 +289,7 @@ def keep_common(
         if run.lacking
     ]
     if left_out:
-        are = "is" if len(left_out) == 1 else "are"
+        are = agreeing(len(left_out), "is", "are")
         warnings.append(f"{counted(len(left_out), 'query')} that a run lacks {are} left out, for all systems")
     queries = {query: row for row, query in enumerate(kept)}
     return replace(judgments, queries=queries, left_out=left_out), tuple(warnings)

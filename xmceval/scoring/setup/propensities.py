@@ -23,7 +23,7 @@ from xmceval.labels.propensity import (
 )
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.frames import rows_of
-from xmceval.rows.names import Axis, find_order, say_how
+from xmceval.rows.names import Axis, find_order, first_named, say_how
 from xmceval.scoring.setup.inputs import are_same, open_truth, take_numbers
 from xmceval.scoring.setup.joins import KnownLabels, check_numbers
 from xmceval.scoring.setup.setup import Setup
@@ -111,5 +111,5 @@ def _take_propensities(setup: Setup, option: str, known: KnownLabels, convert: C
         width=setup.width.agree(values.size, name),
         propensities=convert(values, source=name),
         inputs=(line,),
-        labels=KnownLabels(axis=labels).named_axis,
+        labels=first_named(None, labels),
     )

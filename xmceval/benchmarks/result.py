@@ -1,4 +1,4 @@
-"""The Benchmark class that `benchmark` returns, and its table as a sheet, which report/forms draws."""
+"""The Benchmark class that `benchmark` returns, and its table as a sheet, which report/forms lays out."""
 
 from __future__ import annotations
 

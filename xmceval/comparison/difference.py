@@ -1,4 +1,4 @@
-"""The Difference class, and the data behind a Comparison."""
+"""The Difference class: how much two systems differ in one metric, with its interval and p; data of a Comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data behind a Result: the values of one system, and everything needed to trust them."""
+"""The data behind a Result: the values of one system, with their counts, doubts and gates."""
 
 from __future__ import annotations
 

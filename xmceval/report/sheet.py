@@ -1,4 +1,4 @@
-"""How tables look, and their content: the Sheet class, text in cells, which the formats for people only lay out."""
+"""The Sheet class: a table as cells of text, which report/forms lays out as plain text, Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 

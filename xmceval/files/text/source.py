@@ -1,4 +1,4 @@
-"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format."""
+"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format in GRAMMARS."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Tensors of PyTorch give the same bits as arrays of numpy; these tests run where torch is installed."""
 
-
 from functools import partial
 
 import numpy as np

@@ -22,3 +22,12 @@ def check_answers(file, name, answer):
     lines = (Path(file).parent / "approved" / name).read_text(encoding="utf-8").splitlines()
     asked = [line for line in lines if not line.startswith("  ")]
     check(file, name, "".join("\n  ".join([line, *answer(line)]) + "\n" for line in asked))
+
+
+def evaluate(line, names):
+    """Return what a line of Python gives, item by item of a list, or the error that it raises."""
+    try:
+        value = eval(line, names)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        return f"{type(error).__name__}: {error}".splitlines()
+    return [*map(str, value)] if isinstance(value, (list, tuple)) else [str(value)]

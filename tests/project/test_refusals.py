@@ -65,14 +65,14 @@ def update(max_weight, weights):
 
 
 def rows(path, y_true=truth, **options):
-    """Score rows, save their values in a file, and return its name."""
-    score(y_true, scores[: len(y_true)], **{"metrics": "P@1", **options}, save_rows=path, force=True)
+    """Score a truth by itself, save the values of its rows in a file, and return its name."""
+    score(y_true, y_true, **{"metrics": "P@1", **options}, save_rows=path, force=True)
     return path
 
 
 def state(path, y_true=truth, **options):
-    """Score rows, save their state in a file, and return its name."""
-    score(y_true, scores[: len(y_true)], **{"metrics": "P@1", **options}, save_state=path, force=True)
+    """Score a truth by itself, save its state in a file, and return its name."""
+    score(y_true, y_true, **{"metrics": "P@1", **options}, save_state=path, force=True)
     return path
 
 

@@ -20,7 +20,7 @@ from support.files import write
 from support.sample import SAMPLE
 
 import xmceval
-from xmceval import Evaluator, Shards, compare, compare_rows, inverse_propensity, merge, score, score_all
+from xmceval import Evaluator, Shards, check_worse, compare, compare_rows, inverse_propensity, merge, score, score_all
 
 FOLDER = Path(__file__).parent / "approved"
 eye = np.eye(3)
@@ -82,6 +82,10 @@ def evaluated(*batches, **options):
     for batch in batches:
         evaluator.update(*batch)
     return evaluator
+
+
+def of_two():
+    return compare(eye, {"old": eye[::-1], "new": eye}, k=(1, 3), metrics=["P", "nDCG"])
 
 
 def plot(kind, metrics=None, of="P@1,AUC"):

@@ -42,3 +42,12 @@ def check_lines(file, name, names):
         return str(answered).splitlines()
 
     check_answers(file, name, answer)
+
+
+def evaluate(line, names):
+    """Return what a line of Python gives, item by item of a list, or the error that it raises."""
+    try:
+        value = eval(line, names)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        return f"{type(error).__name__}: {error}".splitlines()
+    return [*map(str, value)] if isinstance(value, (list, tuple)) else [str(value)]

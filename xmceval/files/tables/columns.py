@@ -117,10 +117,9 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
     value = values[0] if values else None
     if value is None and are_scores and not are_lists:
-        shown = ", ".join(names[:12])
         raise DataError(
-            f"{table}: has no scores: found the columns {shown}; expected one of {_some('score')} (hint: rename the "
-            "column of scores; for decisions add a column 'score' of 1)"
+            f"{table}: has no scores: found the columns {', '.join(names[:12])}; expected one of {_some('score')} "
+            "(hint: rename the column of scores; for decisions add a column 'score' of 1)"
         )
     if value is not None and (value in lists) != are_lists:
         with_lists, without = sorted((label, value), key=lists.__contains__, reverse=True)
@@ -139,10 +138,6 @@ def find_pairs(
     """Find the columns of rows or queries and of labels or documents; also return the names by role."""
     roles = find_roles(names, lists)
     labels = without_texts(roles["document"] or roles["label"])
-    label = labels[0] if len(labels) == 1 else None
-    if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
-        roles["query"] = []
-    keys = naming_columns([name for name in names if name in {*roles["row"], *roles["query"]}])
     if not labels and lists:
         shown = listed(map(repr, sorted(lists)), "and")
         which = "the one of labels"
@@ -152,9 +147,14 @@ def find_pairs(
             f"{place}: has lists in {shown}; expected them in a column named labels or documents "
             f"(hint: rename {which} to 'labels')"
         )
-    if label is None or (not keys and label not in lists):
+    if len(labels) != 1:
         raise unknown_columns(place, names, are_scores=are_scores)
-    key = keys[0] if keys else None
+    (label,) = labels
+    if plain(label) == "targetind":  # XC data sets: uid only names the text of a row
+        roles["query"] = []
+    key = next(iter(naming_columns([*roles["row"], *roles["query"]])), None)
+    if key is None and label not in lists:
+        raise unknown_columns(place, names, are_scores=are_scores)
     return Columns(key, key in roles["query"], label, are_lists=label in lists), roles
 
 
@@ -194,14 +194,15 @@ def unknown_columns(place: str, names: Sequence[str], *, are_scores: bool) -> Da
 
 def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> str:
     """Describe two lines of a label if another column tells them apart, with the hint to split the table by it."""
-    by_name = [name for name in columns.others if plain(name) in SYSTEMS]
-    others = [name for name in columns.others if plain(name) not in SYSTEMS | UNUSED and table.is_text(name)]
-    for name in (*by_name, *others):
+    for name in sorted(columns.others, key=lambda name: plain(name) not in SYSTEMS):
+        is_system = plain(name) in SYSTEMS
+        if not is_system and (plain(name) in UNUSED or not table.is_text(name)):
+            continue
         values = _read_lines(table, name, lines)
         if len(values) < 2 or values[0] == values[1]:
             continue
         both = f"{values[0]!r} and {values[1]!r}"
-        if name in by_name:
+        if is_system:
             return f"lines of two systems: {both} {_split_by(name)}"
         return (
             f"lines that differ in {name!r}: {both} (hint: if these are systems, split the lines, and score each part)"
@@ -215,7 +216,9 @@ def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
         for column in table.head([name]):
             names = column.array.unique().to_pylist()
             if len(names) > 1:
-                some = listed(map(repr, names[:3]), "and") if len(names) <= 3 else f"such as {names[0]!r}"
+                some = f"such as {names[0]!r}"
+                if len(names) <= 3:
+                    some = listed(map(repr, names), "and")
                 yield Doubt(f"{table}: has lines of {len(names):,} systems: {some} {_split_by(name)}")
 
 
@@ -234,11 +237,16 @@ def _split_by(name: str) -> str:
 
 def doubt_unread(table: Table, columns: Columns, lists: Collection[str], *, are_scores: bool) -> Iterator[Doubt]:
     """Yield a doubt for columns of numbers with unknown names, if no column has grades or scores."""
-    names = lists if columns.are_lists else columns.others
+    if columns.value is not None:
+        return
+    names: Iterable[str] = columns.others
+    label = None
+    if columns.are_lists:
+        names = lists
+        label = columns.label
     unread = [name for name in names if name not in columns.names and plain(name) not in UNUSED]
-    label = columns.label if columns.are_lists else None
     numbers = sorted(name for name in unread if not naming_columns([name]) and table.has_numbers(name, label))
-    if columns.value is None and numbers:
+    if numbers:
         what, known = ("scores", "score") if are_scores else ("grades", "relevance")
         yield Doubt(
             f"{table}: {listed(map(repr, numbers), 'and')} may have the {what}, but no {what} are known by this name "

@@ -133,7 +133,7 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
         columns, _ = find_pairs(table.name, table.names, lists, are_scores=False)
         if not columns.has_queries:
             raise DataError(f"{table}: has numbers of rows, and {judgments.name} has queries; expected names of these")
-        lines = query_table(table, columns, are_scores=False).lines(judgments.queries)
+        lines = query_table(table, columns).lines(judgments.queries)
     else:
         by_query = dict[str, dict[str, float]]()
         for query, document in _listed_pairs(pairs) if path is None else _read_words(path):

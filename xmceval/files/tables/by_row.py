@@ -55,7 +55,6 @@ def _read_entries(
     columns: Columns,
     names: Names | None,
     words: Words | None,
-    are_scores: bool,
     held: Mapping[str, list[Any]] = MappingProxyType({}),
 ) -> Iterator[tuple[AnyArray, Triples]]:
     """Yield, batch by batch in the table's order, the row of each line (its list may be empty) and the entries.
@@ -72,7 +71,7 @@ def _read_entries(
         stop = first + len(by_name[columns.label].array)
         lines = np.arange(first, stop) if key is None else key.to_whole(_expect_number)
         first = stop
-        label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
+        label, values, lengths = read_values(columns, by_name)
         if words is not None:
             labels: AnyArray = words.number(*label.to_text())
         elif names is None or not label.is_text:
@@ -85,9 +84,7 @@ def _read_entries(
         yield lines, (lines if lengths is None else np.repeat(lines, lengths), labels, values)
 
 
-def read_values(
-    columns: Columns, batch: Mapping[str, Column], *, are_scores: bool
-) -> tuple[Column, AnyArray, Int64 | None]:
+def read_values(columns: Columns, batch: Mapping[str, Column]) -> tuple[Column, AnyArray, Int64 | None]:
     """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any."""
     label = batch[columns.label]
     value = None if columns.value is None else batch[columns.value]
@@ -102,7 +99,7 @@ def read_values(
             value = flat
     if value is not None:
         values = -value.to_whole().astype(np.float64) if columns.is_rank else value.to_numbers()
-    elif are_scores and lengths is not None:  # without scores, lists are ranked: values fall to 1 for the last label
+    elif columns.are_ranked and lengths is not None:  # values fall to 1 for the last label
         values = (np.repeat(np.cumsum(lengths), lengths) - np.arange(lengths.sum())).astype(np.float64)
     else:
         values = np.ones(len(label.array))
@@ -151,7 +148,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         others = naming_candidates(table, columns)
         if not table.files:
             held = {name: [] for name in (*index_columns(table), *others)}
-    read = partial(_read_entries, table, columns, names, words, request.are_scores)
+    read = partial(_read_entries, table, columns, names, words)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     if others:
         facts.append(f"besides {listed(others, 'and')}")
@@ -205,7 +202,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         tuple(facts),
         request.role,
         is_held=not is_streamed,
-        is_ranked=request.are_scores and columns.are_ranked,
+        is_ranked=columns.are_ranked,
         has_ranks=columns.is_rank,
         rows=rows,
         columns={name: partial(_rows_named_by, by_row, name) for name in others},

@@ -62,13 +62,14 @@ class Columns:
     value: str | None = None
     is_rank: bool = False  # whether the values are ranks, with 1 as the best
     are_lists: bool = False  # whether labels and values are lists, with one line per row
+    are_scores: bool = False  # whether the values are scores
     has_grades: bool = False  # whether the name of the column of values declares grades
     others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
     @property
     def are_ranked(self) -> bool:
-        """Whether labels are lists without values, which as predictions are ranked best first."""
-        return self.are_lists and self.value is None
+        """Whether labels are lists of predictions without values, ranked best first."""
+        return self.are_lists and self.are_scores and self.value is None
 
     @property
     def names(self) -> list[str]:
@@ -129,7 +130,8 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
     has_grades = not are_scores and value in {*roles["grade"], *roles["label"]}
-    return replace(columns, value=value, is_rank=value in roles["rank"], has_grades=has_grades, others=others)
+    is_rank = value in roles["rank"]
+    return replace(columns, value=value, is_rank=is_rank, are_scores=are_scores, has_grades=has_grades, others=others)
 
 
 def find_pairs(
@@ -235,7 +237,7 @@ def _split_by(name: str) -> str:
     return f"(hint: split the lines by {name!r}, and score each part as a system)"
 
 
-def doubt_unread(table: Table, columns: Columns, lists: Collection[str], *, are_scores: bool) -> Iterator[Doubt]:
+def doubt_unread(table: Table, columns: Columns, lists: Collection[str]) -> Iterator[Doubt]:
     """Yield a doubt for columns of numbers with unknown names, if no column has grades or scores."""
     if columns.value is not None:
         return
@@ -247,7 +249,7 @@ def doubt_unread(table: Table, columns: Columns, lists: Collection[str], *, are_
     unread = [name for name in names if name not in columns.names and plain(name) not in UNUSED]
     numbers = sorted(name for name in unread if not naming_columns([name]) and table.has_numbers(name, label))
     if numbers:
-        what, known = ("scores", "score") if are_scores else ("grades", "relevance")
+        what, known = ("scores", "score") if columns.are_scores else ("grades", "relevance")
         yield Doubt(
             f"{table}: {listed(map(repr, numbers), 'and')} may have the {what}, but no {what} are known by this name "
             f"(hint: rename it to {known!r} if so)"

@@ -72,11 +72,11 @@ def open_table(table: Table, request: Request) -> Opened:
     if columns.has_queries:
         from xmceval.files.ranking.runs import open_by_query
 
-        opened = open_by_query(query_table(table, columns, are_scores=request.are_scores), request)
+        opened = open_by_query(query_table(table, columns), request)
     else:
         opened = open_by_row(table, columns, request)
     doubts = opened.source.notes
-    doubts.extend(doubt_unread(table, columns, lists, are_scores=request.are_scores))
+    doubts.extend(doubt_unread(table, columns, lists))
     if request.are_scores:
         doubts.extend(doubt_systems(table, columns))
         doubts.extend(_doubt_other_order(table, columns, roles))
@@ -135,20 +135,20 @@ def _find_part(part: Any, name: str) -> Table | None:
     return find_table(part.read_all() if hasattr(part, "read_all") else part, name)
 
 
-def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySource:
+def query_table(table: Table, columns: Columns) -> QuerySource:
     """Return a table whose lines name queries."""
     return QuerySource(
         table.name,
         table.form,
         (*table.facts, f"columns {', '.join(columns.names)}"),
         "document" if columns.are_lists else "line",
-        partial(_read_lines, table, columns, are_scores),
+        partial(_read_lines, table, columns),
         is_ranked=columns.are_ranked,
         has_ranks=columns.is_rank,
     )
 
 
-def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) -> None:
+def _read_lines(table: Table, columns: Columns, lines: Lines) -> None:
     """Read the lines of a table, or the documents in its lists, into `lines`."""
     from pyarrow import compute
 
@@ -168,13 +168,14 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         queries = lines.queries.number(*Column(runs.values, key.name, place).to_text())
         n_lines = np.diff(ends, prepend=0)
         rows = np.repeat(lines.rows_of(queries), n_lines)
-        label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
+        label, values, lengths = read_values(columns, by_name)
         if lengths is not None:
             rows = np.repeat(rows, lengths)
         if columns.value is not None:
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
-                raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN; expected a number")
+                noun = "score" if columns.are_scores else "grade"
+                raise label.refuse(int(wrong[0]), f"the {noun} is NaN; expected a number")
         text = label.to_text()
         lines.add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
         n_entries += rows.size

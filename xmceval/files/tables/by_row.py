@@ -80,7 +80,7 @@ def _read_entries(
             labels = names.words.find(*label.to_text())
             if (labels < 0).any():
                 line = int(np.argmax(labels < 0))
-                raise label.refuse(line, unknown_name(label.to_text().tolist()[line][:40], names))
+                raise label.refuse(line, unknown_name(str(label.array[line])[:40], names))
         yield lines, (lines if lengths is None else np.repeat(lines, lengths), labels, values)
 
 

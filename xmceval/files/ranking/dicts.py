@@ -214,21 +214,23 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
         return dict.fromkeys(row, 1)
     if not _are_documents(row):
         raise DataError(f"{place}: expected {{document: {noun}}} or a list of documents, got {describe_type(row)}")
-    fields = _fields_of(row[0]) if row else {}
+    if not row:
+        return {}
+    fields = _fields_of(row[0])
     if _is_document(fields):
         keys = _name_fields(fields, noun)
         if len(keys) == 1:
             raise DataError(f"{place}: has records of {', '.join(fields)}; expected a document and a {noun} in each")
         pairs = [(record.get(keys[0]), record.get(keys[1])) for record in map(_fields_of, row)]
-    elif row and _is_pair(row[0]):
+    elif _is_pair(row[0]):
         pairs = [(item[0], item[1]) if _is_pair(item) else (item, None) for item in row]
     else:
         pairs = [(document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)]
     if are_json:
         pairs = [(_as_name(document), value) for document, value in pairs]
-    others = [document for document, _ in pairs if not isinstance(document, Hashable)]
-    if others:
-        raise DataError(f"{place}: expected the name of a document, found {ascii(others[0])[:60]}")
+    for document, _ in pairs:
+        if not isinstance(document, Hashable):
+            raise DataError(f"{place}: expected the name of a document, found {ascii(document)[:60]}")
     documents = dict(pairs)
     if len(documents) < len(pairs):
         twice, _ = Counter(document for document, _ in pairs).most_common(1)[0]
@@ -256,8 +258,9 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
     if place == "lines":
         table = _by_query(_read_lines(path), lambda line: f"{path}:{line}", noun, are_json=True)
         return records_of(table, str(path), noun, are_json=True)
+    content = read_all_bytes(path)
     try:
-        table = dict(json.loads(read_all_bytes(path).decode("utf-8-sig"), object_pairs_hook=to_dict))
+        table = dict(json.loads(content.decode("utf-8-sig"), object_pairs_hook=to_dict))
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
     except json.JSONDecodeError as error:

@@ -400,8 +400,10 @@ def _make_section(
         by_bin = {"": dataset.list_figures(system, benchmark.measures)}
         if system in dataset.systems:
             by_bin |= dataset.systems[system].by_bin
-        sign = f" {layout.sign(PUBLISHED_SIGN)}" * (system in benchmark.published)
-        lines.append(SystemLine(system, by_bin, shown=f"{system}{sign}"))
+        shown = system
+        if system in benchmark.published:
+            shown = f"{system} {layout.sign(PUBLISHED_SIGN)}"
+        lines.append(SystemLine(system, by_bin, shown=shown))
     section = make_section(lines, layout, signs, bin_name=bin_name, title=title)
     columns = [measure.name for measure in benchmark.measures]
     if part is not None:

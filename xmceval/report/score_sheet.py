@@ -224,22 +224,20 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
         (k, rows), *others = across
         numbers = [f"{counted(rows, results[0].nouns.row)} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
         yield f"tied scores straddle the cutoff in {listed(numbers, 'and')}"
-    moves = []  # by system and cutoff, with bounds that differ as printed
+    furthest: dict[tuple[str, str], tuple[float, str]] = {}  # by system and cutoff, with bounds that differ as printed
     for result in results:
         of = f" of {result.name}" if len(results) > 1 else ""
-        furthest: dict[str, tuple[float, str]] = {}
         for figure in result.figures:
             measure = figure.measure
-            low = figure.estimate.tie_low
-            high = figure.estimate.tie_high
-            largest, _ = furthest.setdefault(measure.cutoff, (0.0, ""))
-            if low is None or high is None or high - low <= largest:
-                continue
-            first = layout.format(measure, low)
-            last = layout.format(measure, high)
-            if first != last:
-                furthest[measure.cutoff] = high - low, f"{measure.name}{of} {first}..{last}"
-        moves += [move for move in furthest.values() if move[1]]
+            place = result.name, measure.cutoff
+            largest, _ = furthest.setdefault(place, (0.0, ""))
+            low, high = figure.estimate.tie_bounds  # NaN where they are unknown
+            if high - low > largest:
+                first = layout.format(measure, low)
+                last = layout.format(measure, high)
+                if first != last:
+                    furthest[place] = high - low, f"{measure.name}{of} {first}..{last}"
+    moves = [move for move in furthest.values() if move[1]]
     widest = sorted(moves, key=lambda move: -move[0])[:MOST_MOVES]
     texts = [text for size, text in moves if (size, text) in widest]
     if len(moves) > len(texts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -53,10 +53,11 @@ def propose(home: Path) -> tuple[str, list[str]]:
     doubts: list[str] = []
     sets = _find_data_sets(home, paths, doubts)
     if not sets:
-        names = listed([str(path) for path in paths[:8]]) or "none"
-        more = f" and {len(paths) - 8} more" if len(paths) > 8 else ""
+        names = listed(paths[:8]) or "none"
+        if len(paths) > 8:
+            names += f" and {len(paths) - 8} more"
         raise DataError(
-            f"{home}: no file of true labels was found; files: {names}{more} "
+            f"{home}: no file of true labels was found; files: {names} "
             "(hint: its name has the word tst or test, such as tst_X_Y.txt)"
         )
     systems = _find_systems(home, paths, sets, doubts)
@@ -73,7 +74,8 @@ def propose(home: Path) -> tuple[str, list[str]]:
     text = [HEAD.format(what=what, system=next(iter(systems)))]
     text += [_write_data_set(data_set) for data_set in kept]
     text += ["\n[systems]\n", *(_write_system(name, files, kept) for name, files in systems.items())]
-    text += ["\n# Left out, or in doubt:\n", *(f"#   {line}\n" for line in lines)] if lines else []
+    if lines:
+        text += ["\n# Left out, or in doubt:\n", *(f"#   {line}\n" for line in lines)]
     return "".join(text), lines
 
 
@@ -174,15 +176,12 @@ def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:
 
 def _find_tags(by_set: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, set[str]]:
     """Find the words that all files of a data set and no others share; none unless each data set has some."""
+    words = {name: [set(SEPARATORS.split("_".join(parts))) for parts in keys] for name, keys in by_set.items()}
     tags = {}
-    for name, keys in by_set.items():
-        elsewhere = _words_of(parts for other, others in by_set.items() if other != name for parts in others)
-        tags[name] = set.intersection(*(_words_of([parts]) for parts in keys)) - elsewhere
+    for name, of_files in words.items():
+        others = [of_file for other in words if other != name for of_file in words[other]]
+        tags[name] = set.intersection(*of_files).difference(*others)
     return tags if len(by_set) > 1 and all(tags.values()) else {}
-
-
-def _words_of(keys: Iterable[Sequence[str]]) -> set[str]:
-    return {word for parts in keys for part in parts for word in SEPARATORS.split(part)}
 
 
 def _without_words(part: str, words: Collection[str]) -> str:

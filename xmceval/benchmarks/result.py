@@ -176,13 +176,12 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             raise UsageError("transpose=True is not available for a benchmark")
         drawing = load_form(form)
         narrow = replace(layout, intervals=bool(layout.intervals))
-        pairs = (len(self.datasets) + 1) // 2  # blocks of two data sets
         candidates = []  # layouts, joined or not, with at most so many blocks of columns
         if form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self):
-            candidates = [(narrow, True, pairs)]
+            candidates = [(narrow, True, (len(self.datasets) + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
-            candidates = [(wide, is_joined, 1) for _, is_joined, _ in candidates] + [*candidates, (wide, False, 1)]
+            candidates = [*((wide, is_joined, 1) for _, is_joined, _ in candidates), *candidates, (wide, False, 1)]
         for how, is_joined, most in candidates:
             sheet = _build_sheet(self, how, is_joined=is_joined)
             if drawing.count_blocks(sheet) <= most:
@@ -371,13 +370,13 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
 
 def _join_datasets(bin_name: str, sections: Mapping[str, Section]) -> Section:
     """Join the rows of data sets over all labels, or within a bin of labels, to rows with columns for all of them."""
-    rows: dict[tuple[str, str | None], Row] = {}
+    joined: dict[tuple[str, str | None], dict[str, Cell]] = {}
     for dataset, section in sections.items():
         for row in section.rows:
-            joined = rows.setdefault((row.head, row.ceiling_of), replace(row, cells={}))
-            cells = {f"{dataset} {name}": cell for name, cell in row.cells.items()}
-            rows[row.head, row.ceiling_of] = replace(joined, cells={**joined.cells, **cells})
-    return Section(bin_name, tuple(rows.values()), bin_name)
+            cells = joined.setdefault((row.head, row.ceiling_of), {})
+            cells.update((f"{dataset} {name}", cell) for name, cell in row.cells.items())
+    rows = (Row(head, cells, ceiling_of) for (head, ceiling_of), cells in joined.items())
+    return Section(bin_name, tuple(rows), bin_name)
 
 
 def _make_section(
@@ -400,8 +399,10 @@ def _make_section(
         by_bin = {"": dataset.list_figures(system, benchmark.measures)}
         if system in dataset.systems:
             by_bin |= dataset.systems[system].by_bin
-        sign = f" {layout.sign(PUBLISHED_SIGN)}" * (system in benchmark.published)
-        lines.append(SystemLine(system, by_bin, shown=f"{system}{sign}"))
+        shown = system
+        if system in benchmark.published:
+            shown = f"{system} {layout.sign(PUBLISHED_SIGN)}"
+        lines.append(SystemLine(system, by_bin, shown=shown))
     section = make_section(lines, layout, signs, bin_name=bin_name, title=title)
     columns = [measure.name for measure in benchmark.measures]
     if part is not None:

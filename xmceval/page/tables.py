@@ -88,21 +88,23 @@ def _draw_cell(cell: Cell, room: int) -> list[Child]:
 def _explain(section: Section, unit: str) -> Markup:
     """Explain the unit of values, the lines below them, and how the best values are marked."""
     cells = [cell for row in section.rows for cell in row.cells.values()]
-    intervals = [cell.interval for cell in cells]
     emphases = {cell.emphasis for cell in cells}
-    words: list[Child] = [
-        unit,
-        "± is half the 95% interval" if any(text.startswith("±") for text in intervals) else None,
-        "a..b is the 95% interval" if any(".." in text for text in intervals) else None,
-        ["the ", element("b", "best"), " value is bold"] if BEST in emphases else None,
-        ["the ", element("u", "second"), " is underlined"] if SECOND in emphases else None,
-    ]
+    words: list[Child] = [unit]
+    if any(cell.interval.startswith("±") for cell in cells):
+        words.append("± is half the 95% interval")
+    if any(".." in cell.interval for cell in cells):
+        words.append("a..b is the 95% interval")
+    if BEST in emphases:
+        words.append(["the ", element("b", "best"), " value is bold"])
+    if SECOND in emphases:
+        words.append(["the ", element("u", "second"), " is underlined"])
     return separate(words, "; ")
 
 
 def draw_listings(listings: Iterable[Listing], names: Sequence[str] = ()) -> Markup:
-    """Draw lists, side by side if there is room."""
-    return element("div", [element("div", _draw_listing(listing, names)) for listing in listings], class_="lists")
+    """Draw lists, side by side if there is room; draw nothing if there are none."""
+    drawn = [element("div", _draw_listing(listing, names)) for listing in listings]
+    return element("div", drawn, class_="lists") if drawn else Markup("")
 
 
 def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
@@ -147,8 +149,9 @@ def _draw_head(head: str, *, is_number: bool) -> Markup:
 
 def write_title(line: str, names: Sequence[str]) -> Markup:
     """Capitalise a line of the sheet, unless it begins with a name."""
-    begins_with_name = any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names)
-    return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
+    if not any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names):
+        line = line[:1].upper() + line[1:]
+    return isolate(line, names)
 
 
 def write_sentence(line: str, names: Sequence[str]) -> Markup:
@@ -169,5 +172,4 @@ def fold(title: Child, content: Child) -> Markup:
 
 def separate(parts: Iterable[Child], separator: str) -> Markup:
     """Join the non-empty parts with a separator."""
-    present = [part for part in parts if part]
-    return join([[separator if i else None, part] for i, part in enumerate(present)])
+    return Markup(join(separator).join(join(part) for part in parts if part))

@@ -17,6 +17,7 @@ from xmceval.files.io.paths import is_address, is_pattern, named_path, number_al
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
+    from xmceval.api.types import Saving
     from xmceval.comparison.pairs import Cost, Watch
     from xmceval.scoring.setup.resolve import System
     from xmceval.scoring.setup.truth import OpenedTruth
@@ -133,15 +134,27 @@ def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[Opened
     """Check the outputs, open the truth, and show progress while its systems are scored."""
     from xmceval.scoring.setup.truth import OpenedTruth
 
-    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
-    if inputs.options.row_ids is not None or any(value is not None for value in saved.values()):
+    saving = saving_of(arguments)
+    if saving.is_asked or inputs.options.row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
-        check_saving(inputs.options, inputs.systems, **saved, force=arguments["force"])
+        check_saving(inputs.options, inputs.systems, saving)
     with executor_of(arguments["dask"]) as executor, long_work(arguments["quiet"]):
         yield OpenedTruth.of(
             inputs.truth, inputs.options, inputs.systems, max_weight=arguments.get("max_weight"), executor=executor
         )
+
+
+def saving_of(arguments: Mapping[str, Any]) -> Saving:
+    """Return what a command keeps besides its report."""
+    from xmceval.api.types import Saving
+
+    return Saving(
+        save_rows=arguments["save_rows"],
+        save_state=arguments.get("save_state"),
+        shard=arguments.get("shard"),
+        force=arguments["force"],
+    )
 
 
 def executor_of(dask: str | None) -> AbstractContextManager[Executor | None]:

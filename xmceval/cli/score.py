@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.inputs import find_inputs, open_inputs
+from xmceval.cli.inputs import find_inputs, open_inputs, saving_of
 from xmceval.cli.messages import enforce, print_output, say, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.report.pictures import OF_RESULTS
@@ -67,14 +67,7 @@ def command(form: str, **arguments: Any) -> None:
         gates = [parse_required(text, in_percent=in_percent) for text in arguments["require"]]
         if gates:
             check_computed(gates, truth.setup.options.measures)
-        results = score_systems(
-            truth,
-            inputs.systems,
-            save_rows=arguments["save_rows"],
-            save_state=arguments["save_state"],
-            shard=arguments["shard"],
-            force=arguments["force"],
-        )
+        results = score_systems(truth, inputs.systems, saving_of(arguments))
     if gates:
         results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
     warn_of_results(arguments, results, form=form)

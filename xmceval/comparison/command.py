@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.inputs import Inputs, find_inputs, open_inputs, split_name, watch
+from xmceval.cli.inputs import Inputs, find_inputs, open_inputs, saving_of, split_name, watch
 from xmceval.cli.messages import enforce, long_work, print_output, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.comparison.options import Testing
@@ -86,12 +86,7 @@ def command(form: str, **arguments: Any) -> None:
             gates = find_gates(layout.settle(truth.setup.nouns))
             check_decidable(gates, truth.setup.options.measures, len(inputs.systems), testing.against)
             comparison = compare_systems(
-                truth,
-                inputs.systems,
-                testing,
-                save_rows=arguments["save_rows"],
-                force=arguments["force"],
-                watch=watch(arguments["quiet"]),
+                truth, inputs.systems, testing, saving_of(arguments), watch=watch(arguments["quiet"])
             )
     gates = find_gates(layout.settle(comparison.results[0].nouns))
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))

@@ -100,9 +100,13 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return the number of labels, if it is declared anywhere."""
     renew_pipes(to_path(file) for file in (path, truth, labels) if isinstance(file, (str, Path)))
-    names = None if labels is None else read_names(labels)
-    width = Width() if names is None else Width(len(names), f"{names.source} has")
-    width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
+    names = None
+    width = Width()
+    if labels is not None:
+        names = read_names(labels)
+        width = width.agree(len(names), names.source)
+    if n_labels is not None:
+        width = Width(n_labels, f"{argument('n_labels')} is")
     if truth is None:
         opened = judged = open_either(path, kind, names=names, max_line=max_line, n_labels=n_labels)
     else:

@@ -164,7 +164,9 @@ class Evaluator:
                 f"{chosen.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
                 "propensities from batches (hint: pass one of them, or other metrics)"
             )
-        names = None if chosen.labels is None else read_names(chosen.labels)
+        names = None
+        if chosen.labels is not None:
+            names = read_names(chosen.labels)
         setup = find_setup(chosen, program, train, KnownLabels(listed=names), max_weight=max_weight)
         if names is not None:
             setup = replace(setup, labels=names.axis)

@@ -64,7 +64,9 @@ class OpenedTruth:
         inputs = resolve_inputs(y_true, systems, options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
-        names = None if options.labels is None else read_names(options.labels)
+        names = None
+        if options.labels is not None:
+            names = read_names(options.labels)
         known = KnownLabels(listed=names, n_columns=count_scored_labels(run.input for run in inputs.runs))
         truth, warnings = _open_kept(inputs, options, known)
         nouns = OF_LABELS
@@ -183,7 +185,9 @@ def _check_executor(executor: object, options: Options) -> None:
     if executor is None:
         return
     if not isinstance(executor, Executor):
-        hint = " (hint: pass client.get_executor())" if hasattr(executor, "get_executor") else ""
+        hint = ""
+        if hasattr(executor, "get_executor"):
+            hint = " (hint: pass client.get_executor())"
         raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}{hint}")
     options.refuse_groups(argument("executor"), "score files in one process")
 
@@ -205,7 +209,9 @@ def _open_kept(inputs: Inputs, options: Options, known: KnownLabels) -> tuple[Op
 def has_queries(y_true: Any, options: Options) -> bool | None:
     """Open a truth to see whether its rows are queries; None if it cannot be opened, which scoring will refuse."""
     try:
-        names = None if options.labels is None else read_names(options.labels)
+        names = None
+        if options.labels is not None:
+            names = read_names(options.labels)
         return open_truth(find_shards(y_true), options, KnownLabels(listed=names)).judgments is not None
     except (XmcevalError, OSError):
         return None
@@ -241,11 +247,15 @@ def find_setup(
     The shards of the training labels are resolved. If the truth has queries, so has the filter, whose names are
     looked up after predictions are read.
     """
-    source = None if truth is None else truth.source
+    source = None
+    has_grades = options.grades
+    if truth is not None:
+        source = truth.source
+        has_grades = has_grades or truth.has_grades
     setup = Setup(
         options=options,
         program=program,
-        has_grades=options.grades or (truth is not None and truth.has_grades),
+        has_grades=has_grades,
         width=find_width(options, truth, known.listed),
     )
     if program.needs_propensities or options.by_frequency is not None:
@@ -299,7 +309,9 @@ def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
         raise names_beside_ids(truth.source.name, argument(by_number[0]))
     asking = [measure for measure in program.measures if measure.option("over") == "largest"]
     if asking:
-        noun = "label" if truth.judgments is None else "document"
+        noun = "label"
+        if truth.judgments is not None:
+            noun = "document"
         raise UsageError(
             f"{listed(asking)}: the {noun}s of {truth.name} have no numbers (hint: over=seen, or "
             f"{argument('labels', kind='FILE')} with one {noun} per line)"

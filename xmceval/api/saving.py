@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.types import Saving
 from xmceval.errors import DataError, UsageError, argument, arguments
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.write import check_output, write_output
@@ -21,7 +20,7 @@ from xmceval.report.scored import ResultRows
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
-from xmceval.scoring.options import Options
+from xmceval.scoring.options import Options, Saving
 from xmceval.scoring.setup.resolve import System
 from xmceval.scoring.setup.setup import OpenedSystem
 from xmceval.scoring.setup.truth import OpenedTruth

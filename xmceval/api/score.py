@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.api.types import NOTHING, MatrixLike, Saving
+from xmceval.api.types import MatrixLike
 from xmceval.errors import Doubt, UsageError, argument, split_doubts, warn
 from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.streams import check_unchanged
@@ -27,11 +27,13 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import (
+    NOTHING,
     BinSpec,
     Duplicates,
     EmptyRows,
     Missing,
     Options,
+    Saving,
     Ties,
     Unscored,
     refuse_unknown,
@@ -392,8 +394,8 @@ def score_systems(
     truth: OpenedTruth, systems: Sequence[System], saving: Saving = NOTHING, *, progress: Progress | None = None
 ) -> tuple[Result, ...]:
     """Score systems on an opened truth, reading it once; `check_saving` has checked the outputs."""
-    same = tuple(doubt_same_scores(systems, truth.setup.nouns.row))
-    if same:
+    if len(systems) > 1:
+        same = doubt_same_scores(systems, truth.setup.nouns.row)
         truth = replace(truth, setup=replace(truth.setup, warnings=(*truth.setup.warnings, *same)))
     opened = truth.open_systems(systems)
     if not saving.is_asked:
@@ -447,13 +449,14 @@ def score_opened(
 
         weight_range = range_of(setup.weights, setup.weight_unit)
     for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-        width = system.setup.width.or_seen(of_system.tally.whole.largest_label, n_mentioned)
+        whole = of_system.tally.whole
+        width = system.setup.width.or_seen(whole.largest_label, n_mentioned)
         mistake, of_rows = find_doubts(
             first, number, setup=system.setup, n_labels=width.n_labels, are_lists=system.are_lists
         )
         if mistake:
             of_rows = [Doubt(mistake), *of_rows]
-        of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
+        of_header = system.doubt_header(source, whole.longest_row)
         warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *of_rows
         if setup.weights is None:
             n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)

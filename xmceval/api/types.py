@@ -1,9 +1,8 @@
-"""Types of the arguments of public functions: aliases, protocols, and what `score` keeps besides results."""
+"""Type aliases and protocols for the arguments of public functions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -11,30 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from xmceval.rows.shards import Shards
-
-
-@dataclass(frozen=True)
-class Saving:
-    """What to keep besides results; the arguments of `xmceval.score` have the same names."""
-
-    rows: bool = False
-    save_rows: str | Path | None = None
-    save_state: str | Path | None = None
-    shard: str | tuple[int, int] | None = None
-    force: bool = False
-
-    @property
-    def holds_rows(self) -> bool:
-        """Whether per-row values are kept, in memory or in a file."""
-        return self.rows or self.save_rows is not None
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether anything is kept."""
-        return self.holds_rows or self.save_state is not None or self.shard is not None
-
-
-NOTHING = Saving()
 
 
 class SupportsTocsr(Protocol):

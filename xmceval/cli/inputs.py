@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from xmceval.cli.messages import long_work, say
 from xmceval.errors import UsageError
 from xmceval.files.io.paths import is_address, is_pattern, named_path, number_alike, split_ending, to_path
-from xmceval.scoring.options import Options
+from xmceval.scoring.options import Options, Saving
 
 if TYPE_CHECKING:
-    from xmceval.api.types import Saving
     from xmceval.comparison.pairs import Cost, Watch
     from xmceval.scoring.setup.resolve import System
     from xmceval.scoring.setup.truth import OpenedTruth
@@ -130,11 +129,10 @@ def _without_endings(name: str) -> str:
 
 
 @contextmanager
-def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
+def open_inputs(inputs: Inputs, arguments: Mapping[str, Any], saving: Saving) -> Iterator[OpenedTruth]:
     """Check the outputs, open the truth, and show progress while its systems are scored."""
     from xmceval.scoring.setup.truth import OpenedTruth
 
-    saving = saving_of(arguments)
     if saving.is_asked or inputs.options.row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
@@ -143,18 +141,6 @@ def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[Opened
         yield OpenedTruth.of(
             inputs.truth, inputs.options, inputs.systems, max_weight=arguments.get("max_weight"), executor=executor
         )
-
-
-def saving_of(arguments: Mapping[str, Any]) -> Saving:
-    """Return what a command keeps besides its report."""
-    from xmceval.api.types import Saving
-
-    return Saving(
-        save_rows=arguments["save_rows"],
-        save_state=arguments.get("save_state"),
-        shard=arguments.get("shard"),
-        force=arguments["force"],
-    )
 
 
 def executor_of(dask: str | None) -> AbstractContextManager[Executor | None]:

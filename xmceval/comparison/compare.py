@@ -12,7 +12,7 @@ import numpy as np
 
 from xmceval.api.saving import check_outputs, check_saving, keep_rows
 from xmceval.api.score import finish_state, score_opened
-from xmceval.api.types import NOTHING, MatrixLike, Saving
+from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
@@ -28,7 +28,7 @@ from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.threads import Progress
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
-from xmceval.scoring.options import Missing, Options, refuse_unknown, specs
+from xmceval.scoring.options import NOTHING, Missing, Options, Saving, refuse_unknown, specs
 from xmceval.scoring.setup.resolve import System, check_systems
 from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.summary import Counts, Value

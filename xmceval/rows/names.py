@@ -239,16 +239,11 @@ def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
     )
 
 
-def are_both_named(*axes: Axis | None) -> bool:
-    """Return whether both inputs name their rows or labels, so that these are joined by name."""
-    return all(axis is not None and axis.is_named for axis in axes)
-
-
 def say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     """Describe how rows or labels are joined: by name, or by position where an input lacks names."""
     if theirs.names is None and (ours is None or ours.names is None):
         return otherwise
-    if are_both_named(ours or theirs, theirs):
+    if theirs.is_named and (ours is None or ours.is_named):
         if theirs.column is not None:
             return f"column {theirs.column!r}"
         return "name"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument, counted
 from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.matrices.source import selecting, whole_block
+from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.source import whole_block
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.source import Lockstep, Source
@@ -135,6 +137,16 @@ def select_scores(setup: Setup, scores: Source) -> Source:
     if depth is None:
         return scores
     return selecting(scores, depth)
+
+
+def selecting(scores: Source, depth: int) -> Source:
+    """Return dense scores with a selection of the `depth` best labels (at least 2) per row; others as they are."""
+    if scores.shards:
+        return replace(scores, shards=tuple(selecting(shard, depth) for shard in scores.shards))
+    may_be_dense = isinstance(scores.stored, Dense) or callable(scores.stored)
+    if scores.repairs or not may_be_dense:
+        return scores
+    return replace(scores, depth=depth)
 
 
 def depth_of(setup: Setup) -> int | None:

@@ -60,7 +60,8 @@ class OpenedTruth:
 
         `max_weight` is the scale of sample weights.
         """
-        _check_executor(executor, options)
+        if executor is not None:
+            _check_executor(executor, options)
         inputs = resolve_inputs(y_true, systems, options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
@@ -68,13 +69,17 @@ class OpenedTruth:
         if options.labels is not None:
             names = read_names(options.labels)
         known = KnownLabels(listed=names, n_columns=count_scored_labels(run.input for run in inputs.runs))
-        truth, warnings = _open_kept(inputs, options, known)
+        truth = open_truth(inputs.truth, options, known)
+        warnings: tuple[str, ...] = ()
+        if options.missing != "zero":
+            truth, warnings = _keep_queries(inputs, options, known, truth)
         nouns = OF_LABELS
         if truth.judgments is not None:
             nouns = OF_QUERIES
             options = with_query_metrics(options)
             program = compile_program(options.measures)
-        _check_numbers(program, truth, options)
+        if truth.documents is not None:
+            _check_numbers(program, truth, options)
         per_row = None
         groups = None
         lines: tuple[str, ...] = ()
@@ -182,8 +187,6 @@ class OpenedTruth:
 
 def _check_executor(executor: object, options: Options) -> None:
     """Refuse anything but an executor, and groups of rows, which only one process has."""
-    if executor is None:
-        return
     if not isinstance(executor, Executor):
         hint = ""
         if hasattr(executor, "get_executor"):
@@ -192,11 +195,10 @@ def _check_executor(executor: object, options: Options) -> None:
     options.refuse_groups(argument("executor"), "score files in one process")
 
 
-def _open_kept(inputs: Inputs, options: Options, known: KnownLabels) -> tuple[Opened, tuple[str, ...]]:
-    """Open the truth with the queries that ``missing=`` keeps; also return warnings about the others."""
-    truth = open_truth(inputs.truth, options, known)
-    if options.missing == "zero":
-        return truth, ()
+def _keep_queries(
+    inputs: Inputs, options: Options, known: KnownLabels, truth: Opened
+) -> tuple[Opened, tuple[str, ...]]:
+    """Return the truth with the queries that ``missing=`` keeps, and warnings about the others."""
     from xmceval.scoring.setup.per_row import check_missing, keep_common  # not loaded by other scores
 
     check_missing(options, truth, [inputs.truth, *(run.input for run in inputs.runs)])
@@ -301,9 +303,7 @@ def find_setup(
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
-    """Refuse options based on label numbers if labels are documents or text."""
-    if truth.documents is None:
-        return
+    """Refuse options based on label numbers, as labels are documents or text."""
     by_number = [name for name in ("counts", "inverse_propensities", "filter") if getattr(options, name) is not None]
     if truth.judgments is None and by_number:
         raise names_beside_ids(truth.source.name, argument(by_number[0]))

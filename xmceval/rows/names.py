@@ -290,15 +290,15 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     if theirs.holder == "columns":
         has = "have"
         lacks = "lack"
-    found = list[str]()
+    differences = list[str]()
     if extra:
-        found.append(f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks")
+        differences.append(f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks")
     if missing:
-        found.append(f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}")
-    if not found:
+        differences.append(f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}")
+    if not differences:
         twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
-        found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
+        differences = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
     hint = ""
     if len(here) == len(there):
         hint = f" (hint: {theirs.without} to go by position)"
-    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)}{hint}")
+    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(differences)}{hint}")

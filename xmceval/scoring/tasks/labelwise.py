@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
-from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_IDS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
-from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.block import Float64, Int64
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Batch, Decided, Pairs
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import Bools
@@ -39,37 +38,6 @@ COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
     }
 )
 RULES = frozenset({*RATES, *COUNTS, "coverage"})
-
-
-def label_estimates(
-    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup
-) -> dict[str, Estimate]:
-    """Return the values of label-wise measures by name, undefined if no label contributes.
-
-    `cutoffs`, int64 [n_cutoffs], ascend; decisions have none. The setup must have a known number of labels.
-    """
-    means = {measure.name: _mean_of(measure, table, cutoffs, setup) for measure in measures}
-    by_span = sorted(means.values(), key=lambda mean: mean.span)
-    for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
-        cells = LabelCells(labels, counts, max(cutoffs.size, 1), table.rows, are_filtered=setup.filter is not None)
-        for mean in by_span:
-            mean.add(cells)
-    return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
-
-
-def bin_estimates(
-    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup, bins: Bins
-) -> list[dict[str, Estimate]]:
-    """Return the values within each bin of labels, as in `label_estimates`, except for `over=largest`."""
-    training = setup.propensities
-    codes = training.codes_of(table.labels)
-    inside = [measure for measure in measures if measure.option("over") != "largest"]
-    values = []
-    for number, bin_ in enumerate(bins.bins):
-        bin_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
-        of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
-        values.append(label_estimates(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
-    return values
 
 
 class LabelRate(NamedTuple):
@@ -343,26 +311,24 @@ class Labelwise(Task):
             filtered=setup.filter is not None,
         )
 
-    def compute(self, batch: Batch) -> tuple[Rows, Decided | None, Pairs]:
-        """Return the truth, the decisions if these are counted, and the labels that rows leave out."""
-        decided = None
-        if self.needs_scores:
-            decided = batch.decided(self.rel)
+    def compute(self, batch: Batch) -> LabelRows:
+        """Return the truth, and either the rankings or the decisions."""
+        setup = batch.setup
         truth, _ = batch.relevant(self.rel)
         _, left_out = batch.filtered(self.rel)
-        return truth, decided, left_out
+        rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
+        if self.needs_scores:
+            return rows._replace(decided=batch.decided(self.rel))
+        return rows._replace(
+            ranked=batch.ranking.labels,
+            n_ranked=batch.ranking.n_ranked,
+            cutoffs=self.cutoffs,
+            propensities=setup.propensities,
+        )
 
-    def add(self, batch: Batch, computed: tuple[Rows, Decided | None, Pairs], part: LabelCounters) -> None:
+    def add(self, batch: Batch, computed: LabelRows, part: LabelCounters) -> None:  # noqa: ARG002 - rows have all
         """Count the labels of a batch."""
-        truth, decided, left_out = computed
-        setup = batch.setup
-        of_batch = truth, batch.weights, setup.drop_empty, left_out
-        if decided is None:
-            ranking = batch.ranking
-            rows = LabelRows(*of_batch, ranking.labels, ranking.n_ranked, self.cutoffs, setup.propensities)
-        else:
-            rows = LabelRows(*of_batch, decided=decided)
-        part.add(rows)
+        part.add(computed)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""
@@ -372,13 +338,34 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
         """Return the value of each measure; label-wise values have no intervals."""
-        return label_estimates(self.measures, _table_of(part, setup), self.cutoffs, setup)
+        return self._estimate(self.measures, _table_of(part, setup), setup)
 
     def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
-        """Return the values within each bin of labels."""
+        """Return the values within each bin of labels, except for `over=largest`."""
         if setup.bins is None:
             return []
-        return bin_estimates(self.measures, _table_of(part, setup), self.cutoffs, setup, setup.bins)
+        table = _table_of(part, setup)
+        training = setup.propensities
+        codes = training.codes_of(table.labels)
+        inside = [measure for measure in self.measures if measure.option("over") != "largest"]
+        values = []
+        for number, bin_ in enumerate(setup.bins.bins):
+            by_code = setup.bins.by_code == number
+            bin_codes = np.where(by_code[training.codes], training.codes, 0).astype(np.int32)
+            of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
+            values.append(self._estimate(inside, table.where(by_code[codes]), of_bin))
+        return values
+
+    def _estimate(self, measures: Sequence[Measure], table: CountTable, setup: Setup) -> Estimates:
+        """Return the values of measures by name, undefined if no label contributes; the number of labels is known."""
+        means = {measure.name: _mean_of(measure, table, self.cutoffs, setup) for measure in measures}
+        by_span = sorted(means.values(), key=lambda mean: mean.span)
+        n_spans = max(self.cutoffs.size, 1)
+        for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
+            cells = LabelCells(labels, counts, n_spans, table.rows, are_filtered=setup.filter is not None)
+            for mean in by_span:
+                mean.add(cells)
+        return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
 
 
 def _table_of(part: LabelCounters, setup: Setup) -> CountTable:

@@ -20,6 +20,7 @@ from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import find_decided
 from xmceval.scoring.held_rows import digest_rows
 from xmceval.scoring.tasks import label_counts
+from xmceval.scoring.tasks.curves import WEIGHT_BITS
 from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters, LabelRows
 from xmceval.scoring.tasks.labelwise import Labelwise
 
@@ -214,7 +215,9 @@ def test_a_high_label_of_a_state_needs_no_room_for_those_below_it():
     counters, high = LabelCounters(1 << 27, 1), 10**8
     tracemalloc.start()
     try:
-        counters.fill({"ids": np.array([high]), "counts": np.ones((1, 3), dtype=np.int64), "rows": np.array([1])})
+        counters.fill(
+            {"0.ids": np.array([high]), "0.counts": np.ones((1, 3), dtype=np.int64), "0.rows": np.array([1])}, "0"
+        )
         assert tracemalloc.get_traced_memory()[1] < high // 10
     finally:
         tracemalloc.stop()
@@ -242,7 +245,7 @@ def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels,
 
 
 def test_weights_beyond_the_room_of_counters_are_refused():
-    counters = LabelCounters(5, 1, weighted=True)
+    counters = LabelCounters(5, 1, bits=WEIGHT_BITS)
     counters._rows = 3 << 60
     with pytest.raises(DataError, match="sample weights sum to more than"):
         counters.merge(counters)
@@ -269,7 +272,7 @@ OF_LABELS = [
 
 def test_counters_with_and_without_weights_are_not_added():
     with pytest.raises(DataError, match="with and without sample weights"):
-        LabelCounters(9, 1).merge(LabelCounters(9, 1, weighted=True))
+        LabelCounters(9, 1).merge(LabelCounters(9, 1, bits=WEIGHT_BITS))
 
 
 FEW_AT_ONCE = [{"labelwise.COUNTS_AT_ONCE": 0, "labelwise.FEWEST_LABELS": n} for n in (1, 7)]

@@ -28,7 +28,7 @@ from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.threads import Progress
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
-from xmceval.scoring.options import Missing, Options, refuse_unknown, specs
+from xmceval.scoring.options import NOTHING, Missing, Options, Saving, refuse_unknown, specs
 from xmceval.scoring.setup.resolve import System, check_systems
 from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.summary import Counts, Value
@@ -137,8 +137,9 @@ def compare(
     named = [System(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    if rows or save_rows is not None or chosen.row_ids is not None:
-        check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    saving = Saving(rows, save_rows, force=force)
+    if saving.is_asked or chosen.row_ids is not None:
+        check_saving(chosen, named, saving)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
     testing = Testing.of(
         {
@@ -150,7 +151,7 @@ def compare(
             "seed": seed,
         }
     )
-    comparison = compare_systems(truth, named, testing, rows=rows, save_rows=save_rows, force=force, progress=progress)
+    comparison = compare_systems(truth, named, testing, saving, progress=progress)
     warn(comparison.doubts)
     return comparison
 
@@ -159,10 +160,8 @@ def compare_systems(
     truth: OpenedTruth,
     systems: Sequence[System],
     testing: Testing,
+    saving: Saving = NOTHING,
     *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    force: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
     needs_pairs: bool = True,
@@ -173,18 +172,17 @@ def compare_systems(
     """
     compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(compared.scores)
-    keeps_rows = rows or save_rows is not None
-    if keeps_rows:
-        check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
+    if saving.holds_rows:
+        check_outputs(truth, runs, saving)
     setup = runs[0].setup
     groups = setup.groups
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
-    held = HeldRows(truth.setup, len(runs)) if keeps_rows or compared.holds_rows else None
+    held = HeldRows(truth.setup, len(runs)) if saving.holds_rows or compared.holds_rows else None
     states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
     results = tuple(map(finish_state, states))
-    if held is not None and keeps_rows:
-        results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
+    if held is not None and saving.holds_rows:
+        results = keep_rows(held, truth, results, saving)
     block = held.join() if held is not None and compared.holds_rows else None
     program = states[0].setup.program
     totals = [state.totals for state in states]

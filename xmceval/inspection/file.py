@@ -87,12 +87,16 @@ class FileInspection:
     @property
     def row(self) -> str:
         """What a row is called."""
-        return "query" if self.has_queries else "row"
+        if self.has_queries:
+            return "query"
+        return "row"
 
     @property
     def label(self) -> str:
         """What a label is called."""
-        return "document" if self.has_queries else "label"
+        if self.has_queries:
+            return "document"
+        return "label"
 
     @property
     def is_sound(self) -> bool:
@@ -124,7 +128,9 @@ def inspect_file(
         kind, why = _detect_kind(contents, opened, is_valid=not faults)
     warnings = list(source.warnings)
     if kind == "truth" and not faults:
-        declared = Width(source.n_labels, f"{source.name} has") if source.n_labels is not None else width
+        declared = width
+        if source.n_labels is not None:
+            declared = Width(source.n_labels, f"{source.name} has")
         is_outside = declared.is_known and contents.labels.n_labels > declared.n_labels
         try:
             if is_outside or not contents.are_grades:
@@ -140,14 +146,17 @@ def inspect_file(
     per_row = Spread.of(lengths)
     header = source.n_labels
     largest = contents.labels.n_labels - 1
-    longest = per_row.most if per_row else 0
+    longest = int(lengths.max(initial=0))
     try:
         _check_n_labels(source, kind, longest, n_labels)
     except DataError as error:
         faults.append(str(error))
     if header is not None and not source.is_exact and largest >= header >= longest:
         header = None  # it is ``rows k``
-    n_declared = header if n_labels is None else n_labels
+    if n_labels is None:
+        n_labels = header
+    if n_labels is None:
+        n_labels = largest + 1
     counts = contents.labels.table()[1]
     per_label = Spread.of(counts[counts > 0])
     return FileInspection(
@@ -157,7 +166,7 @@ def inspect_file(
         kind=kind,
         why=why,
         n_rows=contents.labels.n_rows,
-        n_labels=largest + 1 if n_declared is None else n_declared,
+        n_labels=n_labels,
         is_declared=header is not None,
         n_entries=contents.n_entries,
         labels_seen=int(np.count_nonzero(counts)),
@@ -166,14 +175,21 @@ def inspect_file(
         per_label=per_label,
         empty_rows=int(np.count_nonzero(lengths == 0)),
         zeros=contents.n_zeros,
-        least=contents.least if np.isfinite(contents.least) else None,
-        greatest=contents.greatest if np.isfinite(contents.greatest) else None,
+        least=_or_none(contents.least),
+        greatest=_or_none(contents.greatest),
         faults=tuple(faults),
         warnings=tuple(warnings),
         are_ranks=opened.role == "scores" and opened.is_ranked,
         format=opened.format.name,
         has_queries=opened.rows_by == "query",
     )
+
+
+def _or_none(value: float) -> float | None:
+    """Return a value, or None if no value was finite."""
+    if not np.isfinite(value):
+        return None
+    return value
 
 
 class Contents:
@@ -260,4 +276,6 @@ def _detect_kind(contents: Contents, opened: Opened, *, is_valid: bool) -> tuple
         return "truth", "it has no entries"
     if not contents.n_zeros:
         return "truth", "every value is 1"
-    return "truth", "every value is 0 or 1" if contents.n_ones else "every value is 0"
+    if not contents.n_ones:
+        return "truth", "every value is 0"
+    return "truth", "every value is 0 or 1"

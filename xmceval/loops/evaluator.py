@@ -28,7 +28,7 @@ from xmceval.rows.block import Block, Float64
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import check_narrow, open_pair
-from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
+from xmceval.rows.names import EARLIER, Axis, first_named
 from xmceval.rows.source import Lockstep, Source, agreed_width, as_batch, declared_width
 from xmceval.rows.threads import as_error, each_block
 from xmceval.scoring.compile import compile_program
@@ -164,7 +164,9 @@ class Evaluator:
                 f"{chosen.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
                 "propensities from batches (hint: pass one of them, or other metrics)"
             )
-        names = None if chosen.labels is None else read_names(chosen.labels)
+        names = None
+        if chosen.labels is not None:
+            names = read_names(chosen.labels)
         setup = find_setup(chosen, program, train, KnownLabels(listed=names), max_weight=max_weight)
         if names is not None:
             setup = replace(setup, labels=names.axis)
@@ -312,7 +314,7 @@ class Evaluator:
         if hasattr(sample_weight, "to_numpy"):
             from xmceval.scoring.setup.per_row import join_values  # not loaded for weights without an index
 
-            if not are_both_named(rows):
+            if rows is None or not rows.is_named:
                 first_named(scored_rows, rows_of(sample_weight, name), truth.name)
             sample_weight, _ = join_values(sample_weight, name, "weight", None, rows)
         if isinstance(sample_weight, (str, Path)):

@@ -172,7 +172,7 @@ def _further_faults(state: State, item: Item, work: Callable[[State, Item], None
             pass
 
     blocks = item if isinstance(item, tuple) else (item,)
-    return list(islice((each for each in find(blocks) if each.row != fault.row), COUNTED))
+    return list(islice((other for other in find(blocks) if other.row != fault.row), COUNTED))
 
 
 def as_error(faults: Sequence[Fault]) -> DataError:

@@ -221,7 +221,8 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     together, a model that ranks by popularity has no such pairs, and one label per row proves nothing.
     """
     best, second = rows.best.T
-    if rows.n_rows <= OF_FEW**2:  # too few hits for a clear difference
+    n_rows = best.size
+    if n_rows <= OF_FEW**2:  # too few hits for a clear difference
         return ""
     are_many = np.count_nonzero((rows.lengths > 0) & (best >= 0)) >= MIN_ROWS
     number = rows.count_hits(best)
@@ -246,7 +247,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     if not are_many:
         return ""
     n_alike = np.unique(best, return_counts=True)[1].max()
-    most = n_alike * rows.labels.size / rows.n_rows  # upper bound on hits by chance
+    most = n_alike * rows.labels.size / n_rows  # upper bound on hits by chance
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without the slower tests
         return ""
     chance, deeper = (_Chance.of(rows, predicted) for predicted in (best, second))
@@ -264,11 +265,11 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
     best of any model, and a best label that is the same in every row is true in some. In rows of one length, first
     labels that always hit and never are second, while second ones miss, are a column of ids rather than rankings.
     """
-    n_rows = rows.n_rows
+    best = rows.best[:, 0]
+    n_rows = best.size
     numbers = "are these row numbers, read as labels?"
     constant = "is it a constant, read as a label?"
     sample = f"each of the first {n_rows:,} instances"
-    best = rows.best[:, 0]
     if 2 * np.count_nonzero(rows.lengths > 1) > n_rows:
         for label in _find_in_every_row(rows, step=1):
             is_found = (rows.best == (label + np.arange(n_rows))[:, None]).any(axis=1)

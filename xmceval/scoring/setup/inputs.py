@@ -23,7 +23,7 @@ from xmceval.rows.matrices.frames import is_frame, read_wide, rows_of
 from xmceval.rows.matrices.source import as_scores, as_truth, is_sparse
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
-from xmceval.rows.names import Axis, are_both_named, first_named
+from xmceval.rows.names import Axis, first_named
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
 from xmceval.rows.source import Source, reopened, sharded
@@ -66,7 +66,8 @@ def open_truth(
         max_line=options.max_line,
         are_ids=bool(options.sources),
     )
-    value = _join_tables(value, name)
+    if isinstance(value, Shards):
+        value = _join_tables(value, name)
     if not isinstance(value, Shards):
         return _open_true_part(value, name, options, known, request, first)
     of_shard = replace(request, is_shard=True)
@@ -100,7 +101,8 @@ def _open_true_part(
 
 def open_scores(value: Any, truth: Opened, options: Options, known: KnownLabels) -> Opened:
     """Open predictions with resolved shards, in the order of the rows of the truth and of the known labels."""
-    value = _join_tables(value, "y_score", truth)
+    if isinstance(value, Shards):
+        value = _join_tables(value, "y_score", truth)
     if not isinstance(value, Shards):
         return _open_scored_part(value, "y_score", truth, options, known, truth.source.n_rows)
     _refuse_judgments(truth.judgments, value)
@@ -243,15 +245,13 @@ def _refuse_ids(truth: Opened | None, name: str) -> None:
         raise names_beside_ids(truth.name, name)
 
 
-def _join_tables(value: Any, name: str, truth: Opened | None = None) -> Any:
-    """Return shards as one table if their lines name queries, or rows of all shards; return others unchanged."""
-    if not isinstance(value, Shards):
-        return value
+def _join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Any:
+    """Return shards as one table if their lines name queries, or rows of all shards, else as they are."""
     from xmceval.files.tables.open import join_tables  # not loaded for other files
 
-    table = join_tables(value, name, truth)
+    table = join_tables(shards, name, truth)
     if table is None:
-        return value
+        return shards
     return table
 
 
@@ -276,7 +276,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
         is_ranked=all(part.is_ranked for part in parts),
         has_grades=any(part.has_grades for part in parts),
         rows=join_named_rows(parts, name) or Axis(name, "row"),
-        labels=next((part.labels for part in parts if are_both_named(part.labels)), first.labels),
+        labels=next((part.labels for part in parts if part.names_labels), first.labels),
         reordered=next((part.reordered for part in parts if part.reordered is not None), None),
         rows_by=first.rows_by,
         labels_by=first.labels_by,

@@ -51,12 +51,12 @@ class KnownLabels:
             moved=self.moved or truth.reordered,
         )
 
-    def axis_for(self, own: Axis) -> Axis | None:
+    def axis_for(self, labels: Axis) -> Axis | None:
         """Return the labels to which an input's are joined; None if its numbers are label numbers."""
         if self.listed is None:
             return self.axis
-        are_names = own.are_text and self.listed.are_other_numbers  # columns "0" to "4" beside names "4" to "0"
-        if own.is_numbered and not are_names:
+        are_names = labels.are_text and self.listed.are_other_numbers  # columns "0" to "4" beside names "4" to "0"
+        if labels.is_numbered and not are_names:
             return None
         return self.listed.axis
 
@@ -69,9 +69,12 @@ class KnownLabels:
 def join_matrix(source: Source, rows: Axis, labels: Axis, known: KnownLabels) -> Opened:
     """Return a matrix in memory with its labels in the known order; its rows are not joined yet."""
     axis = known.axis_for(labels)
-    order = None if axis is None else find_order(axis, labels, known.unnamed)
-    if axis is not None and known.moved is not None and known.listed is None and not labels.is_named:
-        raise unnamed_error(axis, known.moved, labels.source)
+    order = None
+    if axis is not None:
+        order = find_order(axis, labels, known.unnamed)
+        was_moved = known.moved is not None and known.listed is None
+        if known.moved is not None and was_moved and not labels.is_named:
+            raise unnamed_error(axis, known.moved, labels.source)
     reading = source.reading
     if labels.names is not None:
         reading = reading.replace("dense array", "data frame")

@@ -122,8 +122,6 @@ def are_runs(y_score: Any) -> bool:
 
 def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
     """Doubt files or matrices that are passed as several systems; `noun` is what a row is called."""
-    if len(systems) < 2:
-        return
     seen: dict[tuple[Path | int, ...], str] = {}
     for system in systems:
         keys = identify(system.input)

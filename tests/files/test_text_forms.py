@@ -45,7 +45,7 @@ def strict(read, *inputs, **options):
 def hint_of(path):
     """Return the hint of an error, which is kept where the error is pickled."""
     with pytest.raises(xmceval.DataError) as error:
-        xmceval.read(path)
+        xmceval.read(path, kind="scores")
     return pickle.loads(pickle.dumps(error.value)).hint
 
 

@@ -42,10 +42,10 @@ def strict(read, *inputs, **options):
         return read(*inputs, **options)
 
 
-def hint_of(path):
+def hint_of(*inputs):
     """Return the hint of an error, which is kept where the error is pickled."""
     with pytest.raises(xmceval.DataError) as error:
-        xmceval.read(path, kind="scores")
+        xmceval.score(*inputs, metrics="P", k=1)
     return pickle.loads(pickle.dumps(error.value)).hint
 
 

@@ -39,7 +39,7 @@ def check_lines(file, name, names):
             answered = eval(line, names)
         except (xmceval.XmcevalError, TypeError) as error:
             answered = f"{type(error).__name__}: {error}"
-        return str(answered).splitlines()
+        return str(answered).replace(str(Path.cwd()), ".").splitlines()
 
     check_answers(file, name, answer)
 

@@ -111,6 +111,7 @@ def test_wrong_usage_ends_with_2(run, name):
     assert (code, out) == (2, "")
     assert "Error: " in err
     assert message in err
+    assert "(hint: -o" not in err
 
 
 @pytest.mark.parametrize("args", [(), ("score",), ("score", TRUTH), ("nothing",), ("report",)])

@@ -186,7 +186,6 @@ def _open_run(head: Head, request: Request) -> Opened | None:
 
 
 def _open_beir(head: Head, request: Request) -> Opened | None:
-    """Open BEIR qrels, recognised by their header."""
     number, header = head.first_line
     names = [field.strip().lower() for field in header.split(b"\t")]
     if names != queries.BEIR.names.encode().split():

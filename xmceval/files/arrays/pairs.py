@@ -222,13 +222,12 @@ class _NamedLists(Matrix):
             space = np.empty(4 * width + PADDING, dtype=np.uint8)
             may_be_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
         for at in np.flatnonzero(may_be_unknown & (labels < 0)).tolist():
-            word = words.flat[at]
-            if word in _PADDING:
-                continue
             if not words.dtype.hasobject and letters[at].max() > sys.maxunicode:
                 problem = "a name has a character that Unicode lacks; is the file damaged?"
+            elif words.flat[at] in _PADDING:
+                continue
             else:
-                problem = unknown_name(str(word)[:40], self.names)
+                problem = unknown_name(str(words.flat[at])[:40], self.names)
             row = at // words.shape[1]
             raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
         lists = PaddedLists(labels.reshape(words.shape), self.values[start:stop])

@@ -168,7 +168,6 @@ DAMAGE = (OSError, EOFError, zlib.error, DamagedError)  # what reading raises; B
 
 
 def _explain(path: Path, error: Exception) -> DataError:
-    """Return the error for an exception from reading a file, with its place."""
     problem = "its bytes are wrong"
     if isinstance(error, EOFError):
         problem = "it ends too early"

@@ -25,7 +25,7 @@ from xmceval.files.formats import FORMATS
 from xmceval.files.io.chunks import read_lines
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.columns import find_roles, without_texts
+from xmceval.files.tables.columns import find_graded, find_roles, without_texts
 from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, load_row, to_dict
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Int64
@@ -112,8 +112,8 @@ def _name_fields(fields: Mapping[str, Any], noun: str) -> list[str]:
         return ["results"]
     roles = find_roles(fields, fields)
     values = roles["score"] or roles["number"]
-    if noun == "grade":  # next to documents, ``label`` is a grade, as in tools of search engines
-        values = roles["grade"] or (roles["label"] if roles["document"] else []) or roles["number"] or roles["score"]
+    if noun == "grade":
+        values = find_graded(roles) or roles["number"] or roles["score"]
     return [without_texts(roles["document"] or roles["label"])[0], *values[:1]]
 
 
@@ -193,7 +193,9 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, *, are_json: bool
         rows[query] = _with_values(row, f"{name}: query {query!r}", noun, are_json=are_json)
     form = FORMATS["json-queries"]
     if not are_json:
-        form = FORMATS["run"] if noun == "score" else FORMATS["qrels"]
+        form = FORMATS["qrels"]
+        if noun == "score":
+            form = FORMATS["run"]
     is_ranked = noun == "score" and any(_are_names(row) and row for row in table.values())
     facts = (f"{noun}s by query and document",)
     return QuerySource(name, form, facts, "document", partial(read_dict, rows, name, noun), is_ranked=is_ranked)
@@ -223,9 +225,11 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
             raise DataError(f"{place}: has records of {', '.join(fields)}; expected a document and a {noun} in each")
         pairs = [(record.get(keys[0]), record.get(keys[1])) for record in map(_fields_of, row)]
     elif _is_pair(row[0]):
-        pairs = [(item[0], item[1]) if _is_pair(item) else (item, None) for item in row]
+        pairs = [(*item,) if _is_pair(item) else (item, None) for item in row]
+    elif noun == "grade":
+        pairs = [(document, 1) for document in row]
     else:
-        pairs = [(document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)]
+        pairs = list(zip(row, range(len(row), 0, -1), strict=True))
     if are_json:
         pairs = [(_as_name(document), value) for document, value in pairs]
     for document, _ in pairs:

@@ -132,7 +132,9 @@ def _find_part(part: Any, name: str) -> Table | None:
         if is_pair(path):
             return None
         return table_at(path)
-    return find_table(part.read_all() if hasattr(part, "read_all") else part, name)
+    if hasattr(part, "read_all"):
+        part = part.read_all()
+    return find_table(part, name)
 
 
 def query_table(table: Table, columns: Columns) -> QuerySource:

@@ -64,7 +64,7 @@ def text_source(path: Path, layout: TextLayout, *, are_scores: bool, max_line: i
         files=(path,),
         can_start=partial(is_uncompressed, path),
         mark_of=_mark_of,
-        notes=[layout.warning] if layout.warning else [],
+        notes=list(filter(None, [layout.warning])),
     )
 
 
@@ -105,7 +105,6 @@ def _read_text(layout: TextLayout, are_scores: bool, max_line: int, source: Sour
 
 
 def _mark_of(block: Block) -> Mark:
-    """Return the place of the first row of a block of text."""
     rows: Any = block.stored
     return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
 
@@ -412,7 +411,9 @@ def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first:
     are_names = rows.indices[entries] < 0
     if region.names is None or not are_names.any():
         return stop
-    named: slice | Int64 = entries if are_names.all() else first + np.flatnonzero(are_names)
+    named: slice | Int64 = entries
+    if not are_names.all():
+        named = first + np.flatnonzero(are_names)
     labels = region.names.words.find(region.chunk.text, *places[:, named])
     rows.indices[named] = labels
     unknown = int(np.argmin(labels))

@@ -139,6 +139,7 @@ def _by_query(
                 raise DataError(f"{place(number)}: has {other!r}, which the first record lacks")
         if are_json:
             query = _as_name(query)
+            documents = _as_name(documents)
         documents, *values = (cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in (documents, *values))
         if not (isinstance(query, Hashable) and isinstance(documents, (Hashable, list, tuple))):
             raise DataError(f"{place(number)}: expected names of a query and of documents, found {ascii(record)[:60]}")
@@ -146,12 +147,9 @@ def _by_query(
             if noun == "score" and not values:
                 raise DataError(f"{place(number)}: has no score (hint: name it score)")
             of_query = table.setdefault(query, {})
-            name = documents
-            if are_json:
-                name = _as_name(documents)
-            if not isinstance(of_query, dict) or name in of_query:
-                raise DataError(f"{place(number)}: query {query!r} has document {name!r} twice; expected it once")
-            of_query[name] = next(iter(values), 1)
+            if not isinstance(of_query, dict) or documents in of_query:
+                raise DataError(f"{place(number)}: query {query!r} has document {documents!r} twice; expected it once")
+            of_query[documents] = next(iter(values), 1)
             continue
         if query in table:
             raise DataError(f"{place(number)}: the query {query!r} appears twice")

@@ -281,23 +281,19 @@ def _parse_scored(region: TextRows, scratch: Scratch) -> Rows:
     return _parse_pairs(region, scratch, text)
 
 
-def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse ``label,label feature:value``, without the features."""
-    from xmceval.kernels.text.labels import parse_label_lists
-
+def _parse_labels(region: TextRows, scratch: Scratch, *, have_features: bool = False) -> Rows:
+    """Parse lists of ids, or ``label,label feature:value`` without the features."""
     rows = _room_for_labels(region, scratch)
     status = scratch.array("status", 8, np.int64)
-    parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
-    _check_status(region, status)
-    return _with_values(region, rows)
+    text = region.chunk.text, region.start, region.stop
+    if have_features:
+        from xmceval.kernels.text.labels import parse_label_lists
 
+        parse_label_lists(*text, rows.indptr, rows.indices, status)
+    else:
+        from xmceval.kernels.text.lists import parse_ids
 
-def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
-    from xmceval.kernels.text.lists import parse_ids
-
-    rows = _room_for_labels(region, scratch)
-    status = scratch.array("status", 8, np.int64)
-    parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
+        parse_ids(*text, *rows, status)
     _check_status(region, status)
     return _with_values(region, rows)
 
@@ -476,8 +472,8 @@ def _check_status(region: TextRows, status: Int64) -> list[int]:
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
         "pairs": Grammar(_parse_pairs),
-        "labels": Grammar(_parse_labels, has_exact_header=True),
-        "ids": Grammar(_parse_ids, is_ranked=True),
+        "labels": Grammar(partial(_parse_labels, have_features=True), has_exact_header=True),
+        "ids": Grammar(_parse_labels, is_ranked=True),
         "scored": Grammar(_parse_scored, has_tabs=True),
         "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
         "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),

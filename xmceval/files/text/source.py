@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
@@ -332,25 +333,26 @@ def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = Fal
 
 def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
     """Yield the labels and scores of a line of predictions; in lists, scores fall to 1 for the last label."""
-    words = []
-    if line.strip() != NO_PREDICTION:
-        words = line.split()
-    for i in range(0, len(words), 1 if are_lists else 2):
-        word = words[i]
-        if not word.startswith(FASTTEXT_PREFIX):
-            if are_lists:
+    words = line.split()
+    if words == [NO_PREDICTION]:
+        return
+    if are_lists:
+        for rank, word in enumerate(words):
+            if not word.startswith(FASTTEXT_PREFIX):
                 raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
+            yield _fasttext_label(word, names), float(len(words) - rank)
+        return
+    for word, score in zip_longest(words[::2], words[1::2]):
+        if not word.startswith(FASTTEXT_PREFIX):
             raise ValueError(f"{_FASTTEXT_PAIRS}, found {word[:40].decode('latin-1')!r}")
         label = _fasttext_label(word, names)
-        if are_lists:
-            yield label, float(len(words) - i)
-            continue
-        if i + 1 == len(words):
+        if score is None:
             raise ValueError(f"{_FASTTEXT_PAIRS}; the last label has no score")
         try:
-            yield label, float(words[i + 1])
+            value = float(score)
         except ValueError:
-            raise ValueError(expected_score(words[i + 1])) from None
+            raise ValueError(expected_score(score)) from None
+        yield label, value
 
 
 def _fasttext_label(word: bytes, names: Names | None) -> int:

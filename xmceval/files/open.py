@@ -334,7 +334,10 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
             refuse_decimals(head)
         layout = _find_rows(head, request.names)
     if layout.kind == "ids":
-        refuse_columns(head, request.n_labels if layout.n_labels is None else layout.n_labels)
+        n_labels = layout.n_labels
+        if n_labels is None:
+            n_labels = request.n_labels
+        refuse_columns(head, n_labels)
     if layout.kind == "labels" and not layout.header and request.n_labels is None:
         layout = replace(layout, warning=layout.warning or doubt_grades(head))
     return _opened(head, request, layout)
@@ -346,9 +349,10 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
     facts = ["text", form.title, "no header"]
     if layout.header:
         facts[2] = f"header {layout.header!r}"
-    has_names = layout.names is not None and not layout.are_ids
-    if layout.names is not None and has_names:
+    labels_by = "number"
+    if layout.names is not None and not layout.are_ids:
         facts.append(f"label names from {layout.names.source}")
+        labels_by = "name"
     wanted = TRUTH
     example = "idx:value"
     if request.are_scores:
@@ -364,7 +368,7 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
         request.role,
         is_ranked=GRAMMARS[layout.kind].is_ranked,
         has_grades=layout.kind == "json",  # in "target_rel"
-        labels_by="name" if has_names else "number",
+        labels_by=labels_by,
     )
 
 

@@ -250,7 +250,9 @@ def open_archive(path: Path, content: bytes | None = None) -> Iterator[zipfile.Z
     """Open a zip archive, or its content if it is compressed itself."""
     with ExitStack() as stack:
         with _in_words(f"{path}: cannot be read as an npz file; is it damaged or truncated?"):
-            file = stored_at(path) if content is None else io.BytesIO(content)
+            file: Any = stored_at(path)
+            if content is not None:
+                file = io.BytesIO(content)
             archive = stack.enter_context(zipfile.ZipFile(file))
             refuse_repeated_members(archive)
         yield archive

@@ -281,7 +281,8 @@ def stored_at(path: Path) -> Path:
             for piece in _pieces(path):
                 file.write(piece)
             if not file.tell():
-                raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
+                pipe = "standard input" if path == STDIN else "the pipe"
+                raise DataError(f"{path}: {pipe} is empty")
         _copies[key] = copy
     return _copies[key].path
 

@@ -103,7 +103,9 @@ def _fields_of(record: Any) -> Mapping[str, Any]:
         if all(isinstance(key, str) for key in record):
             return record
         return {}
-    return record._asdict() if isinstance(record, tuple) and hasattr(record, "_asdict") else {}
+    if isinstance(record, tuple) and hasattr(record, "_asdict"):
+        return record._asdict()  # type: ignore[no-any-return]
+    return {}
 
 
 def _name_fields(fields: Mapping[str, Any], noun: str) -> list[str]:

@@ -307,14 +307,17 @@ def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> Ent
         n_lines = 0
         with suppress(DataError):
             for lines, (rows, labels, _) in read():
-                is_line = lines == row if by_row.columns.are_lists else (rows == row) & (labels == number)
+                is_line = lines == row
+                if not by_row.columns.are_lists:
+                    is_line = (rows == row) & (labels == number)
                 numbers += (n_lines + np.flatnonzero(is_line)).tolist()
                 n_lines += lines.size
         return describe_systems(by_row.table, by_row.columns, numbers[:2])
 
-    return EntryNames(
-        [f"{by_row.table} row {row}"], name, "in this row", None if by_row.columns.key is None else describe
-    )
+    names = EntryNames([f"{by_row.table} row {row}"], name, "in this row", None)
+    if by_row.columns.key is not None:
+        names = names._replace(systems=describe)
+    return names
 
 
 def _measure(table: Table, columns: Columns) -> RowNumbers:

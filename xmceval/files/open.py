@@ -242,10 +242,11 @@ def _open_csv(head: Head, request: Request) -> Opened | None:
 
 def _open_short_run(head: Head, request: Request) -> Opened | None:
     """Open headerless lines of query, document and rank or score, which only judgments show to be a run."""
+    if request.judgments is None or not request.are_scores:
+        return None
     rows = [row.fields for row in head.rows]
     widths = {len(row) for row in rows}
-    has_form = widths in ({3}, {4}) and all(NUMBER.fullmatch(row[-1]) for row in rows)
-    if request.judgments is None or not request.are_scores or not has_form:
+    if widths not in ({3}, {4}) or not all(NUMBER.fullmatch(row[-1]) for row in rows):
         return None
     if widths == {4}:
         if _are_ranks(rows):

@@ -166,9 +166,8 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         if not is_streamed:
             _refuse_to_sort(table, numbers.n_lines)
     if not is_streamed:
-        batches = list(read(held))
-        runs = [find_runs(lines) for lines, _ in batches]
-        numbers = RowNumbers(join_runs(runs), sum(lines.size for lines, _ in batches))
+        batches = [(part, find_runs(lines), lines.size) for lines, part in read(held)]
+        numbers = RowNumbers(join_runs([runs for _, runs, _ in batches]), sum(size for _, _, size in batches))
     if numbers.n_lines == 0:
         raise DataError(f"{table.name}: the table has no lines")
     truth = request.by_row
@@ -186,7 +185,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         files = table.files
         stored = partial(_read_sorted, read, table.name, request.are_scores, n_rows)
     else:
-        entries = _join([part for _, part in batches])
+        entries = _join([part for part, _, _ in batches])
         csr = Csr(*coo_to_csr(table.name, *entries, n_rows), request.are_scores)
         if table.files:
             facts.append(f"{counted(csr.indptr[-1], 'entry')} sorted by row")

@@ -186,7 +186,6 @@ def _open_run(head: Head, request: Request) -> Opened | None:
 
 
 def _open_beir(head: Head, request: Request) -> Opened | None:
-    """Open BEIR qrels, recognised by their header."""
     number, header = head.first_line
     names = [field.strip().lower() for field in header.split(b"\t")]
     if names != queries.BEIR.names.encode().split():
@@ -243,10 +242,11 @@ def _open_csv(head: Head, request: Request) -> Opened | None:
 
 def _open_short_run(head: Head, request: Request) -> Opened | None:
     """Open headerless lines of query, document and rank or score, which only judgments show to be a run."""
+    if request.judgments is None or not request.are_scores:
+        return None
     rows = [row.fields for row in head.rows]
     widths = {len(row) for row in rows}
-    has_form = widths in ({3}, {4}) and all(NUMBER.fullmatch(row[-1]) for row in rows)
-    if request.judgments is None or not request.are_scores or not has_form:
+    if widths not in ({3}, {4}) or not all(NUMBER.fullmatch(row[-1]) for row in rows):
         return None
     if widths == {4}:
         if _are_ranks(rows):
@@ -335,7 +335,10 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
             refuse_decimals(head)
         layout = _find_rows(head, request.names)
     if layout.kind == "ids":
-        refuse_columns(head, request.n_labels if layout.n_labels is None else layout.n_labels)
+        n_labels = layout.n_labels
+        if n_labels is None:
+            n_labels = request.n_labels
+        refuse_columns(head, n_labels)
     if layout.kind == "labels" and not layout.header and request.n_labels is None:
         layout = replace(layout, warning=layout.warning or doubt_grades(head))
     return _opened(head, request, layout)
@@ -347,9 +350,10 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
     facts = ["text", form.title, "no header"]
     if layout.header:
         facts[2] = f"header {layout.header!r}"
-    has_names = layout.names is not None and not layout.are_ids
-    if layout.names is not None and has_names:
+    labels_by = "number"
+    if layout.names is not None and not layout.are_ids:
         facts.append(f"label names from {layout.names.source}")
+        labels_by = "name"
     wanted = TRUTH
     example = "idx:value"
     if request.are_scores:
@@ -365,7 +369,7 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
         request.role,
         is_ranked=GRAMMARS[layout.kind].is_ranked,
         has_grades=layout.kind == "json",  # in "target_rel"
-        labels_by="name" if has_names else "number",
+        labels_by=labels_by,
     )
 
 

@@ -86,7 +86,9 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
             n_left -= 1
             numerators = [None if math.isnan(numerator) else numerator for numerator, _ in fractions]
             denominators = [ideal for (_, ideal), has in zip(fractions, table.has_ideal, strict=True) if has]
-            n_rows = None if n_left else len(table.rows)
+            n_rows = None
+            if n_left == 0:
+                n_rows = len(table.rows)
             writer.writerow([row, system, weight, *numerators, *denominators, n_rows])
     text.detach()
 

@@ -208,10 +208,11 @@ class _NamedLists(Matrix):
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, replacing names by labels."""
         words = self.words[start:stop]
-        may_be_unknown = True  # besides empty names
         if words.dtype.hasobject:
             label_of = self.names.labels
             labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
+            has_unknown = bool((labels < 0).any())
+            are_text: AnyArray = np.ones(labels.size, dtype=bool)
         else:
             from xmceval.files.text.words import PADDING
             from xmceval.kernels.text.lists import find_unicode
@@ -220,16 +221,16 @@ class _NamedLists(Matrix):
             letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
             labels = np.empty(letters.shape[0], dtype=np.int64)
             space = np.empty(4 * width + PADDING, dtype=np.uint8)
-            may_be_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
-        for at in np.flatnonzero(may_be_unknown & (labels < 0)).tolist():
-            word = words.flat[at]
-            if word in _PADDING:
-                continue
-            if not words.dtype.hasobject and letters[at].max() > sys.maxunicode:
+            has_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
+            if has_unknown:
+                are_text = np.less_equal(letters.max(axis=1, initial=0), sys.maxunicode)
+        for at in np.flatnonzero(labels < 0).tolist() if has_unknown else ():
+            word = str(words.flat[at]) if are_text[at] else None
+            if word not in _PADDING:
+                row = at // words.shape[1]
                 problem = "a name has a character that Unicode lacks; is the file damaged?"
-            else:
-                problem = unknown_name(str(word)[:40], self.names)
-            row = at // words.shape[1]
-            raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
+                if word is not None:
+                    problem = unknown_name(word[:40], self.names)
+                raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
         lists = PaddedLists(labels.reshape(words.shape), self.values[start:stop])
         return lists.copy_rows(0, stop - start, scratch)

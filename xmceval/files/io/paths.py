@@ -32,9 +32,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
 _PROTOCOLS = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)")
 _CUT_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+:/")  # as pathlib makes it
 _ONE_SLASH = re.compile(r":/(?!/)")
-_AS_TEXT = "pass an address such as s3://bucket/name as a string, not as a Path"
-_TWO_SLASHES = "an address has two slashes, as in s3://bucket/name"
-LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
+LOCAL = re.compile(r"\A(?:file|local)://", re.IGNORECASE)
 
 
 class RemotePath(_Local):  # type: ignore[misc, valid-type]
@@ -119,10 +117,13 @@ def to_path(name: str | os.PathLike[str]) -> Path:
         return name
     if not isinstance(name, (str, os.PathLike)):
         raise UsageError(f"expected the path of a file, got {describe_type(name)}")
-    path = Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+    hint = "pass an address such as s3://bucket/name as a string, not as a Path"
+    if isinstance(name, str):
+        name = LOCAL.sub("", name)
+        hint = "an address has two slashes, as in s3://bucket/name"
+    path = Path(name)
     if _CUT_ADDRESS.match(str(path)) and not os.path.lexists(path.parts[0]):
-        address = shown(_ONE_SLASH.sub("://", str(path)))
-        raise DataError(f"{address}: no such file (hint: {_AS_TEXT if isinstance(name, Path) else _TWO_SLASHES})")
+        raise DataError(f"{shown(_ONE_SLASH.sub('://', str(path)))}: no such file (hint: {hint})")
     return path
 
 

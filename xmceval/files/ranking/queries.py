@@ -58,7 +58,9 @@ class QuerySource:
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
         """Read the lines; `Lines` has the same arguments."""
-        lines = Lines(self.noun, judged, Words() if documents is None else documents)
+        if documents is None:
+            documents = Words()
+        lines = Lines(self.noun, judged, documents)
         self.read(lines)
         return lines
 

@@ -77,9 +77,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         documents = Documents.of(lines.documents, request.names)
         facts = ["rows are queries", f"documents {documents.meaning}"]
         entries = lines.gather(len(lines.queries))
-        opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
-        opened.source.notes.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked)])
-        return opened
+        return _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
     if judgments is None:
         if source.is_line_file:
             raise DataError(
@@ -97,7 +95,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
-    opened.source.notes.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked), *doubts])
+    opened.source.notes.extend(doubts)
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
@@ -197,7 +195,8 @@ def _held(
         labels = labels.astype(np.int32)
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = partial(_name_entries, str(source), lines, queries, csr, documents)
-    matrix = Source(str(source), read_matrix, csr.n_rows, stored=csr, names=names)
+    notes: list[str] = [*lines.doubts, *doubt_ranks(str(source), lines.ranked)]
+    matrix = Source(str(source), read_matrix, csr.n_rows, stored=csr, names=names, notes=notes)
     return Opened(
         matrix,
         source.form,

@@ -6,11 +6,11 @@ They are text with one pair per line, arrays, lists or tables; numbers may be fl
 from __future__ import annotations
 
 import io
-import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,8 @@ def _read_pairs(path: Path) -> tuple[Float64, Callable[[int], str]]:
     if b"#" in text:
         text = b"\n".join(map(without_comment, text.split(b"\n")))
 
-    def filled() -> Iterator[tuple[str, bytes]]:
-        return ((f"{path}:{number}", line) for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
+    def filled() -> Iterator[tuple[str, list[bytes]]]:
+        return ((f"{path}:{number}", line.split()) for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
 
     pairs = None
     with warnings.catch_warnings(), suppress(ValueError):
@@ -82,22 +82,21 @@ def _read_pairs(path: Path) -> tuple[Float64, Callable[[int], str]]:
         if pairs.size == 0:
             pairs = pairs.reshape(0, 2)
     if pairs is None or pairs.shape[1] != 2 or first_wrong(pairs) is not None:
-        errors = (error for error in itertools.starmap(_find_error, filled()) if error is not None)
-        raise next(errors, DataError(f"{path}: expected lines of 'row label', two whole numbers of at least 0"))
-    return pairs, lambda entry: next(itertools.islice(filled(), entry, None), (str(path), b""))[0]
+        for place, words in filled():
+            _check_pair(place, words)
+        raise DataError(f"{path}: expected lines of 'row label', two whole numbers of at least 0")
+    return pairs, lambda entry: next(islice(filled(), entry, None))[0]
 
 
-def _find_error(place: str, line: bytes) -> DataError | None:
-    """Return the error for a line that is no pair of whole numbers."""
-    words = line.split()
+def _check_pair(place: str, words: Sequence[bytes]) -> None:
+    numbers = [to_float(word.decode(errors="replace")) for word in words]
+    is_pair = len(words) == 2
+    if is_pair and None not in numbers and first_wrong(np.array([numbers], dtype=np.float64)) is None:
+        return
     hint = ""
-    if len(words) == 2:
-        with suppress(ValueError):
-            if first_wrong(np.array([words], dtype=np.float64)) is None:
-                return None
-        if words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
-            hint = " (hint: a filter has numbers of labels, not names: line numbers in the file of labels, from 0)"
-    return DataError(
+    if is_pair and words[0].isdigit() and numbers[1] is None:
+        hint = " (hint: a filter has numbers of labels, not names: line numbers in the file of labels, from 0)"
+    raise DataError(
         f"{place}: expected 'row label', two whole numbers of at least 0, found {quote(b' '.join(words))}{hint}"
     )
 

@@ -69,7 +69,9 @@ def _read_entries(
             arrays.append(by_name[name].array)
         key = by_name.get(columns.key or "")
         stop = first + len(by_name[columns.label].array)
-        lines = np.arange(first, stop) if key is None else key.to_whole(_expect_number)
+        lines: AnyArray = np.arange(first, stop)
+        if key is not None:
+            lines = key.to_whole(_expect_number)
         first = stop
         label, values, lengths = read_values(columns, by_name)
         if words is not None:
@@ -81,13 +83,16 @@ def _read_entries(
             if (labels < 0).any():
                 line = int(np.argmax(labels < 0))
                 raise label.refuse(line, unknown_name(str(label.array[line])[:40], names))
-        yield lines, (lines if lengths is None else np.repeat(lines, lengths), labels, values)
+        rows = lines
+        if lengths is not None:
+            rows = np.repeat(lines, lengths)
+        yield lines, (rows, labels, values)
 
 
 def read_values(columns: Columns, batch: Mapping[str, Column]) -> tuple[Column, AnyArray, Int64 | None]:
     """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any."""
     label = batch[columns.label]
-    value = None if columns.value is None else batch[columns.value]
+    value = batch.get(columns.value or "")
     lengths = None
     if columns.are_lists:
         label, lengths = label.flatten()
@@ -161,9 +166,8 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         if not is_streamed:
             _refuse_to_sort(table, numbers.n_lines)
     if not is_streamed:
-        batches = list(read(held))
-        runs = [find_runs(lines) for lines, _ in batches]
-        numbers = RowNumbers(join_runs(runs), sum(lines.size for lines, _ in batches))
+        batches = [(part, find_runs(lines), lines.size) for lines, part in read(held)]
+        numbers = RowNumbers(join_runs([runs for _, runs, _ in batches]), sum(size for _, _, size in batches))
     if numbers.n_lines == 0:
         raise DataError(f"{table.name}: the table has no lines")
     truth = request.by_row
@@ -181,7 +185,7 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         files = table.files
         stored = partial(_read_sorted, read, table.name, request.are_scores, n_rows)
     else:
-        entries = _join([part for _, part in batches])
+        entries = _join([part for part, _, _ in batches])
         csr = Csr(*coo_to_csr(table.name, *entries, n_rows), request.are_scores)
         if table.files:
             facts.append(f"{counted(csr.indptr[-1], 'entry')} sorted by row")
@@ -302,14 +306,17 @@ def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> Ent
         n_lines = 0
         with suppress(DataError):
             for lines, (rows, labels, _) in read():
-                is_line = lines == row if by_row.columns.are_lists else (rows == row) & (labels == number)
+                is_line = lines == row
+                if not by_row.columns.are_lists:
+                    is_line = (rows == row) & (labels == number)
                 numbers += (n_lines + np.flatnonzero(is_line)).tolist()
                 n_lines += lines.size
         return describe_systems(by_row.table, by_row.columns, numbers[:2])
 
-    return EntryNames(
-        [f"{by_row.table} row {row}"], name, "in this row", None if by_row.columns.key is None else describe
-    )
+    names = EntryNames([f"{by_row.table} row {row}"], name, "in this row", None)
+    if by_row.columns.key is not None:
+        names = names._replace(systems=describe)
+    return names
 
 
 def _measure(table: Table, columns: Columns) -> RowNumbers:
@@ -324,7 +331,9 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     """Return the number of rows in the truth, if known, else the largest row of the table + 1."""
     name = by_row.table.name
     stop = int(by_row.runs[-1, 1])
-    n_rows = request.n_rows if request.are_scores else None
+    n_rows = None
+    if request.are_scores:
+        n_rows = request.n_rows
     are_ids = f"(hint: rename the column {by_row.columns.key!r} to query_id if its numbers are ids)"
     if n_rows is not None and stop > n_rows:
         of_truth = f"but the truth has {counted(n_rows, 'row')}"
@@ -394,8 +403,7 @@ def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
             if n_distinct < np.diff(seen).sum() + np.diff(runs).sum():
                 return RowNumbers(seen, n_lines, is_sorted, are_over_all=False)
             shard.append(runs)
-        if len(shard) > 1:
-            seen = join_runs(shard)
+        seen = join_runs(shard)
     return RowNumbers(seen, n_lines, is_sorted)
 
 

@@ -94,6 +94,13 @@ def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, l
     return roles
 
 
+def find_graded(roles: Mapping[str, list[str]]) -> list[str]:
+    """Return the columns of grades: next to documents, ``label`` is one, as in tools of search engines."""
+    if roles["document"]:
+        return roles["grade"] + roles["label"]
+    return roles["grade"]
+
+
 def are_known(names: Iterable[str]) -> bool:
     """Return whether columns make a long table: a key, and labels or documents."""
     roles = find_roles(names)
@@ -109,14 +116,15 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
     are_lists = columns.are_lists
     if are_scores:
         noun = "scores"
-        values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
-    else:  # next to documents, ``label`` is a grade, as in tools of search engines
+        values = roles["score"] or roles["number"] + roles["grade"]
+        if not roles["score"] and not roles["number"]:
+            values = values + roles["rank"]
+    else:
         noun = "grades"
-        graded = roles["grade"] + (roles["label"] if roles["document"] else [])
-        values = graded or roles["number"] + roles["score"]
+        values = find_graded(roles) or roles["number"] + roles["score"]
     if len(values) > 1:
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
-    value = values[0] if values else None
+    value = next(iter(values), None)
     if value is None and are_scores and not are_lists:
         raise DataError(
             f"{table}: has no scores: found the columns {', '.join(names[:12])}; expected one of {_some('score')} "

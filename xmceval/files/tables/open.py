@@ -132,16 +132,21 @@ def _find_part(part: Any, name: str) -> Table | None:
         if is_pair(path):
             return None
         return table_at(path)
-    return find_table(part.read_all() if hasattr(part, "read_all") else part, name)
+    if hasattr(part, "read_all"):
+        part = part.read_all()
+    return find_table(part, name)
 
 
 def query_table(table: Table, columns: Columns) -> QuerySource:
     """Return a table whose lines name queries."""
+    noun = "line"
+    if columns.are_lists:
+        noun = "document"
     return QuerySource(
         table.name,
         table.form,
         (*table.facts, f"columns {', '.join(columns.names)}"),
-        "document" if columns.are_lists else "line",
+        noun,
         partial(_read_lines, table, columns),
         is_ranked=columns.are_ranked,
         has_ranks=columns.is_rank,
@@ -174,7 +179,9 @@ def _read_lines(table: Table, columns: Columns, lines: Lines) -> None:
         if columns.value is not None:
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
-                noun = "score" if columns.are_scores else "grade"
+                noun = "grade"
+                if columns.are_scores:
+                    noun = "score"
                 raise label.refuse(int(wrong[0]), f"the {noun} is NaN; expected a number")
         text = label.to_text()
         lines.add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))

@@ -579,8 +579,10 @@ def join_lines(name: str, tables: Sequence[Table]) -> Table:
     for other in others:
         if {*other.names} != {*first.names}:
             columns = ", ".join(first.names)
-            found = ", ".join(other.names)
-            raise DataError(f"{first} has the columns {columns}, {other} has {found}; expected the same in all shards")
+            other_columns = ", ".join(other.names)
+            raise DataError(
+                f"{first} has the columns {columns}, {other} has {other_columns}; expected the same in all shards"
+            )
         for column in first.names:
             if first.is_list(column) != other.is_list(column):
                 raise DataError(f"{first} and {other}: {column!r} has lists in one only; expected them in all")

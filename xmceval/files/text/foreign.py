@@ -184,7 +184,9 @@ def refuse_columns(head: Head, n_labels: int | None) -> None:
             f"{quote(tabbed.text)} (hint: name the columns in a first line, or put blanks or commas between ids)"
         )
     rows = [row.text.replace(b",", b" ").split() for row in head.rows]
-    widths = {len(row) if set(row) <= {b"0", b"1"} else 0 for row in rows}
+    widths = {len(row) for row in rows}
+    if not all(set(row) <= {b"0", b"1"} for row in rows):
+        return
     if len(widths) == 1 and max(widths) > 2:  # as ids, some label would be there twice
         raise DataError(
             f"{head.path}:{head.rows[0].number}: looks like a matrix with a column per label, found "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
@@ -64,7 +65,7 @@ def text_source(path: Path, layout: TextLayout, *, are_scores: bool, max_line: i
         files=(path,),
         can_start=partial(is_uncompressed, path),
         mark_of=_mark_of,
-        notes=[layout.warning] if layout.warning else [],
+        notes=list(filter(None, [layout.warning])),
     )
 
 
@@ -105,7 +106,6 @@ def _read_text(layout: TextLayout, are_scores: bool, max_line: int, source: Sour
 
 
 def _mark_of(block: Block) -> Mark:
-    """Return the place of the first row of a block of text."""
     rows: Any = block.stored
     return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
 
@@ -282,23 +282,19 @@ def _parse_scored(region: TextRows, scratch: Scratch) -> Rows:
     return _parse_pairs(region, scratch, text)
 
 
-def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse ``label,label feature:value``, without the features."""
-    from xmceval.kernels.text.labels import parse_label_lists
-
+def _parse_labels(region: TextRows, scratch: Scratch, *, have_features: bool = False) -> Rows:
+    """Parse lists of ids, or ``label,label feature:value`` without the features."""
     rows = _room_for_labels(region, scratch)
     status = scratch.array("status", 8, np.int64)
-    parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
-    _check_status(region, status)
-    return _with_values(region, rows)
+    text = region.chunk.text, region.start, region.stop
+    if have_features:
+        from xmceval.kernels.text.labels import parse_label_lists
 
+        parse_label_lists(*text, rows.indptr, rows.indices, status)
+    else:
+        from xmceval.kernels.text.lists import parse_ids
 
-def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
-    from xmceval.kernels.text.lists import parse_ids
-
-    rows = _room_for_labels(region, scratch)
-    status = scratch.array("status", 8, np.int64)
-    parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
+        parse_ids(*text, *rows, status)
     _check_status(region, status)
     return _with_values(region, rows)
 
@@ -337,25 +333,26 @@ def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = Fal
 
 def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
     """Yield the labels and scores of a line of predictions; in lists, scores fall to 1 for the last label."""
-    words = []
-    if line.strip() != NO_PREDICTION:
-        words = line.split()
-    for i in range(0, len(words), 1 if are_lists else 2):
-        word = words[i]
-        if not word.startswith(FASTTEXT_PREFIX):
-            if are_lists:
+    words = line.split()
+    if words == [NO_PREDICTION]:
+        return
+    if are_lists:
+        for rank, word in enumerate(words):
+            if not word.startswith(FASTTEXT_PREFIX):
                 raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
+            yield _fasttext_label(word, names), float(len(words) - rank)
+        return
+    for word, score in zip_longest(words[::2], words[1::2]):
+        if not word.startswith(FASTTEXT_PREFIX):
             raise ValueError(f"{_FASTTEXT_PAIRS}, found {word[:40].decode('latin-1')!r}")
         label = _fasttext_label(word, names)
-        if are_lists:
-            yield label, float(len(words) - i)
-            continue
-        if i + 1 == len(words):
+        if score is None:
             raise ValueError(f"{_FASTTEXT_PAIRS}; the last label has no score")
         try:
-            yield label, float(words[i + 1])
+            value = float(score)
         except ValueError:
-            raise ValueError(expected_score(words[i + 1])) from None
+            raise ValueError(expected_score(score)) from None
+        yield label, value
 
 
 def _fasttext_label(word: bytes, names: Names | None) -> int:
@@ -412,7 +409,9 @@ def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first:
     are_names = rows.indices[entries] < 0
     if region.names is None or not are_names.any():
         return stop
-    named: slice | Int64 = entries if are_names.all() else first + np.flatnonzero(are_names)
+    named: slice | Int64 = entries
+    if not are_names.all():
+        named = first + np.flatnonzero(are_names)
     labels = region.names.words.find(region.chunk.text, *places[:, named])
     rows.indices[named] = labels
     unknown = int(np.argmin(labels))
@@ -475,8 +474,8 @@ def _check_status(region: TextRows, status: Int64) -> list[int]:
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
         "pairs": Grammar(_parse_pairs),
-        "labels": Grammar(_parse_labels, has_exact_header=True),
-        "ids": Grammar(_parse_ids, is_ranked=True),
+        "labels": Grammar(partial(_parse_labels, have_features=True), has_exact_header=True),
+        "ids": Grammar(_parse_labels, is_ranked=True),
         "scored": Grammar(_parse_scored, has_tabs=True),
         "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
         "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),

@@ -323,8 +323,8 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
 
 def _has_same_metrics(benchmark: Benchmark) -> bool:
     """Return whether every data set has values of all metrics, or failed."""
-    of_datasets = [{figure.measure for figure in comparison.results[0].figures} for _, comparison in benchmark.items()]
-    return all(measures == set(benchmark.measures) for measures in of_datasets)
+    measures = [{figure.measure for figure in comparison.results[0].figures} for comparison in benchmark.values()]
+    return all(of_dataset == set(benchmark.measures) for of_dataset in measures)
 
 
 def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = False) -> Sheet:
@@ -419,7 +419,7 @@ def _make_section(
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
-    comparisons = [comparison for _, comparison in benchmark.items()]
+    comparisons = [*benchmark.values()]
     tests = [
         (name, difference.bin, difference.measure)
         for name, comparison in benchmark.items()

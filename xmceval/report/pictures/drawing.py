@@ -49,7 +49,9 @@ def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
 
 def scale(measure: Measure, nouns: Nouns) -> float:
     """Return the factor of the values of a measure: shares are drawn in percent, but of queries as fractions."""
-    return 100.0 if measure.metric.unit == "share" and not nouns.are_of_queries else 1.0
+    if measure.metric.unit == "share" and not nouns.are_of_queries:
+        return 100.0
+    return 1.0
 
 
 def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any:
@@ -59,7 +61,9 @@ def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any
 
 def name_with_unit(name: str, measure: Measure, nouns: Nouns, of_percent: str = "%") -> str:
     """Return a name with the unit of the values drawn, which shares in percent have."""
-    return f"{name}, {of_percent}" if scale(measure, nouns) == 100 else name
+    if scale(measure, nouns) == 100:
+        return f"{name}, {of_percent}"
+    return name
 
 
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:

@@ -129,8 +129,8 @@ def compare(
     >>> import numpy as np
     >>> y_true = np.eye(6)
     >>> scores = {"a": np.eye(6)[::-1], "b": np.eye(6)}
-    >>> found = compare(y_true, scores, k=1, metrics="P")
-    >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
+    >>> difference = compare(y_true, scores, k=1, metrics="P")["P@1", "b", "a"]
+    >>> difference.difference, difference.wins
     (1.0, 6)
     """
     refuse_unknown("compare", options, [*specs(), *specs(Testing)])

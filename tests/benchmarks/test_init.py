@@ -136,4 +136,4 @@ def test_systems_whose_files_are_named_alike_are_told_apart(home, systems_of):
         (home / "one" / f"{system}.npz").rename(home / "one" / system / "run.npz")
     save_npz(home / "one/other.npz", csr_matrix(np.eye(20, 8)))
     systems = {"other": "other.npz", "a/run": "a/run.npz", "b/run": "b/run.npz"}
-    assert systems_of(home / "one") == {name: f"{{dataset}}/{path}" for name, path in systems.items()}
+    assert systems_of(home / "one") == systems

@@ -48,7 +48,9 @@ def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[M
 
 def _look(benchmark: Benchmark, place: int) -> Look:
     look = Look.of(place)
-    return replace(look, face="none") if benchmark.systems[place] in benchmark.published else look
+    if benchmark.systems[place] in benchmark.published:
+        look = replace(look, face="none")
+    return look
 
 
 def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> float:

@@ -218,25 +218,27 @@ def _read_system(
 ) -> SystemPlan:
     """Read a system: ``path``, ``runs`` or ``paths`` name its predictions, or ``published`` gives values."""
     config.check_keys(keys, table, ["path", "runs", "paths", "published", "source"])
+    names = [dataset.name for dataset in datasets]
     source = table.get("source", "")
     if not isinstance(source, str):
         config.refuse(keys, f"source must be a string, got {show(source)}")
-    exclusive = ("path", "runs", "published", "paths") if "published" in table else ("path", "runs")
-    origins = [key for key in exclusive if key in table]
+    origins = [key for key in ("path", "runs", "published") if key in table]
+    if "published" in table and "paths" in table:
+        origins.append("paths")
     if len(origins) > 1:
         config.refuse(keys, f"{name} has {listed(origins, 'and')}: expected one of them")
         return SystemPlan(name)
     if "published" in table:
         keys = (*keys, "published")
         rows = config.table(keys, table["published"], 'values by data set, such as { Bibtex = { "P@1" = 64.53 } }')
-        config.check_keys(keys, rows, [dataset.name for dataset in datasets])
+        config.check_keys(keys, rows, names)
         published = {dataset: _read_values(config, (*keys, dataset), row, columns) for dataset, row in rows.items()}
         return SystemPlan(name, published=published, source=source)
     if not (origins or "paths" in table):
         config.refuse(keys, f"{name} has no predictions (hint: path, runs, paths or published)")
         return SystemPlan(name)
     paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
-    config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
+    config.check_keys((*keys, "paths"), paths, names)
     predictions = {}
     missing = {}
     with config.noting(keys):
@@ -247,8 +249,9 @@ def _read_system(
             except DataError as error:
                 missing[dataset.name] = str(error)
                 continue
-            is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
-            predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
+            if "runs" in table and dataset.name not in paths and is_path(value):  # a pattern of runs
+                files = list(parts_of(files))
+            predictions[dataset.name] = files
         if missing and not predictions:  # probably a typing mistake in the path
             raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
     return SystemPlan(name, predictions, missing)

@@ -62,28 +62,27 @@ def _build_system_sheet(result: Scored, layout: Layout) -> Sheet:
     if len(places) == n_heads and n_cutoffs > 1:
         # With another cutoff for each metric, columns of cutoffs would have one value each: lines are named instead.
         only_column = result.name
-    titles = {"": "", **_describe_bins([result])}
+    titles = _describe_bins([result])
     sections = [
         Section(titles[name], _make_rows(figures, layout, only_column), name) for name, figures in result.by_bin.items()
     ]
     columns = dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)
     line = SystemLine(result.name, result.by_bin)
-    below = _describe_scoring([result], [line], layout, are_named=False)
+    below = _describe_scoring([result], [line], layout)
     return Sheet((_describe_input([result]),), tuple(columns), tuple(sections), tuple(below), layout=layout)
 
 
 def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs) -> Sheet:
     """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
     measures = {figure.measure.name: figure.measure for line in lines for figure in line.by_bin[""]}
-    bins = _describe_bins(results).items()
+    titles = _describe_bins(results)
     return Sheet(
         above=(_describe_input(results),),
         columns=tuple(measures),
-        sections=(
-            make_section(lines, layout, signs),
-            *(make_section(lines, layout, signs, bin_name=name, title=title) for name, title in bins),
+        sections=tuple(
+            make_section(lines, layout, signs, bin_name=name, title=title) for name, title in titles.items()
         ),
-        below=tuple(_describe_scoring(results, lines, layout, are_named=True)),
+        below=tuple(_describe_scoring(results, lines, layout)),
         layout=layout,
         notes=(*explain_direction(measures.values()), *signs.notes),
         groups=tuple(len(list(group)) for _, group in groupby(measures.values(), lambda measure: measure.head)),
@@ -96,9 +95,9 @@ def _describe_input(results: Sequence[Scored]) -> str:
     nouns = results[0].nouns
     n = max(counts.n_instances, 1)
     means = _name_mean(averaged(counts.n_true / n), nouns.true_label)
-    known = sorted(result.counts.n_predictions for result in results if result.counts.are_known)
-    if len(known) == len(results):
-        ends = dict.fromkeys([averaged(known[0] / n), averaged(known[-1] / n)])
+    if all(result.counts.are_known for result in results):
+        sizes = [result.counts.n_predictions for result in results]
+        ends = dict.fromkeys([averaged(min(sizes) / n), averaged(max(sizes) / n)])
         means += f" and {_name_mean(' to '.join(ends), nouns.prediction)}"
     size = f"{counted(counts.n_instances, nouns.row)} · {counted(counts.n_labels, nouns.label)}"
     return f"{size} · {means} per {nouns.row}"
@@ -109,8 +108,8 @@ def _name_mean(mean: str, noun: str) -> str:
 
 
 def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
-    """Return the titles of bins of labels or groups of rows, by name."""
-    titles = {}
+    """Return the titles by name: of all labels, which are empty, then of bins of labels or groups of rows."""
+    titles = {"": ""}
     for result in results:
         source = ""
         if result.propensities is not None and result.propensities.from_truth:
@@ -120,9 +119,7 @@ def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
     return titles
 
 
-def _describe_scoring(
-    results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, *, are_named: bool
-) -> Iterator[str]:
+def _describe_scoring(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Yield the lines below a table: facts, cautions, how bins add up, propensities, options, ties, filters."""
     noun = results[0].nouns.row
     if not layout.is_quiet:
@@ -151,7 +148,8 @@ def _describe_scoring(
         yield from _describe_ties([result for result in results if result.name in shown], layout)
     for result in results:
         if result.filtered is not None:
-            yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
+            about = f"{result.name}: " if len(results) > 1 else ""
+            yield f"{about}{result.filtered}"
 
 
 def _describe_cautions(lines: Sequence[SystemLine], noun: str) -> Iterator[str]:

@@ -64,7 +64,8 @@ class OpenedTruth:
             _check_executor(executor, options)
         inputs = resolve_inputs(y_true, systems, options)
         program = compile_program(options.measures)
-        program.check_ties(options.ties)
+        if options.ties != "label":
+            program.check_ties(options.ties)
         names = None
         if options.labels is not None:
             names = read_names(options.labels)
@@ -132,9 +133,13 @@ class OpenedTruth:
         opened = list[OpenedSystem]()
         for system in systems:
             scores = open_scores(system.input, self.input, setup.options, known)
-            check_numbers(known.listed, self.input, scores)
+            if known.listed is not None:
+                check_numbers(known.listed, self.input, scores)
             rows = self._join_rows(rows, scores, system.name)
-            known = known.named_by(_called(scores.labels, system.name))
+            labels = scores.labels
+            if labels is not None and system.name:
+                labels = replace(labels, source=system.name)
+            known = known.named_by(labels)
             if setup.program.needing_labels or setup.options.by_frequency is not None:
                 width = agreed_width(width, scores.source, "column")
             if scores.ranking is not None:
@@ -156,7 +161,10 @@ class OpenedTruth:
         if truth.judgments is not None or truth.names_rows:
             return rows
         if scores.names_rows:
-            return first_named(rows, _called(scores.named_rows, name), truth.source.name)
+            named = scores.named_rows
+            if name:
+                named = replace(named, source=name)
+            return first_named(rows, named, truth.source.name)
         if rows is not None and rows.is_named:
             refuse_reordered(rows, scores)
         return rows
@@ -226,12 +234,6 @@ def with_query_metrics(options: Options) -> Options:
         return chosen
     fixed = compile_program(chosen.measures).tied_by_label(options.ties)
     return replace(chosen, metrics=tuple(measure.name for measure in chosen.measures if measure not in fixed))
-
-
-def _called(axis: Axis | None, name: str | None) -> Axis | None:
-    if axis is None or not name:
-        return axis
-    return replace(axis, source=name)
 
 
 def find_setup(

@@ -167,14 +167,3 @@ def test_the_places_of_labels_without_scores_are_on_no_scale(run, duplicates):
     assert (code, err) == (0, "")
     code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score,microAP", "--threshold", "0.5")
     assert (code, err.count("p.txt has rankings without scores"), "leave out --threshold" in err) == (1, 2, True)
-
-
-def test_the_command_names_the_option(run):
-    write("t.txt", "2 3\n0:1\n1:1\n")
-    write("p.txt", "2 3\n0:90 1:25\n0:12.5 1:50 2:75\n")
-    doubt = (
-        "doubt: the threshold 0.5 is in 0..1, but the scores are from 12.5 to 90: are they percents? (hint: pass "
-        "--threshold 50 for percents, or divide the scores by 100)\n"
-    )
-    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "--threshold", "0.5", "-q")
-    assert (code, err) == (0, doubt)

@@ -236,8 +236,8 @@ def test_pages_are_as_they_were_approved(full, one):
 
 
 def test_markup_escapes_whatever_is_not_markup_and_sentences_begin_with_a_capital_or_a_name():
-    assert element("p", "<&>\"'", 3, None, [name("x")], class_="a<b", hidden=True, id=None) == (
-        '<p class="a&lt;b" hidden>&lt;&amp;&gt;&quot;&#x27;3<bdi>x</bdi></p>'
+    assert element("p", "<&>\"'", 3, None, [name("x")], class_="a<b", id=None) == (
+        '<p class="a&lt;b">&lt;&amp;&gt;&quot;&#x27;3<bdi>x</bdi></p>'
     )
     assert text("a\x00b\ud800") == "a\ufffdb\ufffd"
     assert join([text("&"), "&"]) == "&amp;&amp;"

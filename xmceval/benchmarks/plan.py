@@ -12,7 +12,7 @@ from typing import Any
 
 from xmceval.benchmarks.config import Config, Keys, are_paths, is_path, show
 from xmceval.comparison.options import Testing
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, UsageError, agreeing, listed
 from xmceval.labels.catalogue import find_dataset
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
@@ -122,15 +122,17 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
 
     A missing file is a DataError, since only this data set depends on it.
     """
+    if is_path(value):
+        return config.find_file(value, folder)
     if config.is_matrix(value):
         return value
-    may_be_sharded = name in {"truth", "train"}
-    is_list = may_be_sharded and are_paths(value)
-    if not (is_list or are_paths([value])):
-        config.refuse(keys, f"{name} must be a path{' or a list of paths' * may_be_sharded}, got {show(value)}")
-        return None
-    files = [config.find_file(path, folder) for path in (value if is_list else [value])]
-    return Shards(files) if is_list else files[0]
+    expected = "a path"
+    if name in {"truth", "train"}:
+        expected = "a path or a list of paths"
+        if are_paths(value):
+            return Shards([config.find_file(path, folder) for path in value])
+    config.refuse(keys, f"{name} must be {expected}, got {show(value)}")
+    return None
 
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,9 +162,7 @@ def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]
             lacking.setdefault("train, counts or inverse_propensities", []).append(measure)
         else:
             kept.append(measure.name)
-    notes = [
-        f"{listed(measures)} {'needs' if len(measures) == 1 else 'need'} {need}" for need, measures in lacking.items()
-    ]
+    notes = [f"{listed(names)} {agreeing(len(names), 'needs', 'need')} {inputs}" for inputs, names in lacking.items()]
     if not kept:
         return None, tuple(notes)
     if options.by_frequency is not None and not has_counts:
@@ -193,12 +193,16 @@ def read_systems(
         return []
     systems = []
     for name, value in config.table(("systems",), config.tables["systems"], "a table of systems").items():
-        is_table = isinstance(value, Mapping)
-        keys: Keys = ("systems", name) if is_table else ("systems",)
-        system = _read_system(config, keys, name, value if is_table else {"path": value}, datasets, columns)
+        keys: Keys = ("systems",)
+        table = {"path": value}
+        if isinstance(value, Mapping):
+            keys = ("systems", name)
+            table = dict(value)
+        system = _read_system(config, keys, name, table, datasets, columns)
         systems.append(system)
-        for dataset, why in system.missing.items() if strict else ():
-            config.refuse(keys, f"{system.name} on {dataset}: {why}")
+        if strict:
+            for dataset, why in system.missing.items():
+                config.refuse(keys, f"{name} on {dataset}: {why}")
     if systems and all(system.published is not None for system in systems):
         config.refuse(("systems",), "there are published values only, and nothing to score")
     return systems

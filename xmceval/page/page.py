@@ -131,12 +131,11 @@ def _draw_comparison(comparison: Comparison | None, layout: Layout, names: Seque
         differences = [difference for difference in comparison.differences if bool(difference.bin) == in_bins]
         listings.append(list(list_differences(replace(comparison, differences=tuple(differences)), layout)))
     whole, bins = listings
-    drawn = draw_listings(whole, names) if comparison.differences else Markup("")
+    drawn = draw_listings(whole, names)
     if bins:
         noun = comparison.results[0].slices[0].bin.noun
         drawn = join([drawn, fold(f"In each {noun}: {counted(len(bins), 'table')}", draw_listings(bins, names))])
-    runs = draw_listings(list_runs(comparison.runs, layout), names) if comparison.runs else Markup("")
-    return {"Differences": drawn, "Runs": runs}
+    return {"Differences": drawn, "Runs": draw_listings(list_runs(comparison.runs, layout), names)}
 
 
 def _frame_page(title: str, header: Markup, sections: Mapping[str, Markup]) -> str:

@@ -84,6 +84,7 @@ def open_lists(
 ) -> Opened:
     """Open a matrix of labels or their names [n_rows, any width], ranked best first or with one of scores."""
     header = _check_matrix(labels, "iuUO")
+    arrays = [labels]
     dtype = None
     if scores is not None:
         shape, _, dtype = _check_matrix(scores, "biuf")
@@ -91,31 +92,30 @@ def open_lists(
             raise DataError(
                 f"{labels.name} has shape {header.shape}, but {scores.name} has shape {shape}; expected the same"
             )
-    are_names = header.dtype.kind in "UO"
-    if are_names and request.names is None:
-        option = argument("labels", kind="FILE")
-        only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
-        raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
-    arrays = [labels] if scores is None else [labels, scores]
-    make = partial(_lists, labels.name, request.names if are_names else None)
-    source = _source(labels.name, arrays, make, header.shape[0], None, dtype)
+        arrays.append(scores)
+    names = None
     content = "labels"
-    if are_names:
+    labels_by = "number"
+    if header.dtype.kind in "UO":
+        names = request.names
         content = "label names"
-    if form.name == "npy-ranked":
-        facts = [f"{form.title} {content}"]
-    else:
-        facts = [form.title, f"ranked {content}" if scores is None else f"{content} and scores"]
-    if scores is None:
+        labels_by = "name"
+        if names is None:
+            option = argument("labels", kind="FILE")
+            only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
+            raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
+    source = _source(labels.name, arrays, partial(_lists, labels.name, names), header.shape[0], None, dtype)
+    facts = [form.title, f"{content} and scores"]
+    is_ranked = scores is None
+    if is_ranked:
+        facts[1] = f"ranked {content}"
+        if form.name == "npy-ranked":
+            facts = [f"{form.title} {content}"]
         source.notes.append(
             f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
         )
     if header.dtype.hasobject:
         facts.append("names held in memory")
-    labels_by = "number"
-    if are_names:
-        labels_by = "name"
-    is_ranked = scores is None
     return Opened(source, form, tuple(facts), request.role, is_held=is_held, is_ranked=is_ranked, labels_by=labels_by)
 
 
@@ -208,11 +208,10 @@ class _NamedLists(Matrix):
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, replacing names by labels."""
         words = self.words[start:stop]
+        may_be_unknown = True  # besides empty names
         if words.dtype.hasobject:
             label_of = self.names.labels
             labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
-            has_unknown = bool((labels < 0).any())
-            are_text: AnyArray = np.ones(labels.size, dtype=bool)
         else:
             from xmceval.files.text.words import PADDING
             from xmceval.kernels.text.lists import find_unicode
@@ -221,16 +220,16 @@ class _NamedLists(Matrix):
             letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
             labels = np.empty(letters.shape[0], dtype=np.int64)
             space = np.empty(4 * width + PADDING, dtype=np.uint8)
-            has_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
-            if has_unknown:
-                are_text = np.less_equal(letters.max(axis=1, initial=0), sys.maxunicode)
-        for at in np.flatnonzero(labels < 0).tolist() if has_unknown else ():
-            word = str(words.flat[at]) if are_text[at] else None
-            if word not in _PADDING:
-                row = at // words.shape[1]
+            may_be_unknown = find_unicode(np.array(letters), *self.names.words.table, space, labels) >= 0
+        for at in np.flatnonzero(may_be_unknown & (labels < 0)).tolist():
+            word = words.flat[at]
+            if word in _PADDING:
+                continue
+            if not words.dtype.hasobject and letters[at].max() > sys.maxunicode:
                 problem = "a name has a character that Unicode lacks; is the file damaged?"
-                if word is not None:
-                    problem = unknown_name(word[:40], self.names)
-                raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
+            else:
+                problem = unknown_name(str(word)[:40], self.names)
+            row = at // words.shape[1]
+            raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
         lists = PaddedLists(labels.reshape(words.shape), self.values[start:stop])
         return lists.copy_rows(0, stop - start, scratch)

@@ -138,8 +138,10 @@ def named_path(path: Path) -> Path:
     if isinstance(path, RemotePath):
         plain, query = split_query(path.address)
         folder: Path = RemotePath(f"{plain.removesuffix('/*')}{query}")
+    elif path.parent.name:
+        folder = path.parent
     else:
-        folder = path.parent if path.parent.name else path.absolute().parent
+        folder = path.absolute().parent
     if is_pattern(folder):
         return path
     return folder
@@ -195,7 +197,8 @@ def split_ending(name: str) -> tuple[str, str]:
     rest = next((name[: -len(ending)] for ending in COMPRESSED_ENDINGS if name.lower().endswith(ending)), name)
     stem, point, suffix = rest.rpartition(".")
     is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
-    stem = stem if point and is_ending else rest
+    if not (point and is_ending):
+        stem = rest
     if stem and not stem.endswith("/"):
         return (stem, name[len(stem) :])
     return (name, "")
@@ -206,8 +209,7 @@ def pair_of(path: Path) -> str:
     plain = str(path)
     for ending in COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
-    is_part = plain.endswith((LABELS_ENDING, SCORES_ENDING))
-    if is_part:
+    if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
         return plain[: -len(LABELS_ENDING)]
     return str(path)
 
@@ -218,7 +220,9 @@ def find_pair(path: Path) -> tuple[Path, Path]:
     is_remote = isinstance(path, RemotePath)
     endings = ["", *COMPRESSED_ENDINGS]
     if is_remote:  # the other file is compressed in the same way
-        endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
+        endings = [""]
+        if path.suffix in COMPRESSED_ENDINGS:
+            endings = [path.suffix, ""]
     files = []
     for ending in (LABELS_ENDING, SCORES_ENDING):
         names = [stem + ending + more for more in endings]
@@ -251,7 +255,9 @@ def identify(value: Any) -> tuple[Path | int, ...]:
         if isinstance(part, (str, Path)):
             path = to_path(part)
             with suppress(OSError, ValueError):  # such as of a store that does not answer, which opening will report
-                path = (find_pair(path)[0] if is_pair(path) else path).resolve()
+                if is_pair(path):
+                    path, _ = find_pair(path)
+                path = path.resolve()
             identities.append(path)
         else:
             identities.append(id(part))

@@ -1,4 +1,4 @@
-"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format."""
+"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format in GRAMMARS."""
 
 from __future__ import annotations
 
@@ -115,14 +115,15 @@ def _expected(code: int, *, has_tabs: bool) -> str:
     from xmceval.kernels.text import lines as kernel
 
     pair = "expected idx:value"
-    if has_tabs:
-        pair = "expected tab-separated 'label score'"
+    label = "expected a label id before the colon"
     number = "expected a number after the colon"
     if has_tabs:
+        pair = "expected tab-separated 'label score'"
+        label = f"{pair}, with a label id"
         number = f"{pair}, with a number as score"
     return {
         kernel.NO_COLON: pair,
-        kernel.BAD_ID: f"{pair}, with a label id" if has_tabs else "expected a label id before the colon",
+        kernel.BAD_ID: label,
         kernel.ID_TOO_LARGE: "expected a 0-based column number below 2^63",
         kernel.NO_VALUE: number,
         kernel.BAD_NUMBER: number,
@@ -159,7 +160,9 @@ class TextRows(StoredRows):
 
     def split(self, n_rows: int) -> tuple[TextRows, TextRows]:
         """Split into the first rows and the rest."""
-        stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
+        stop = self.stop
+        if n_rows < self.n_rows:
+            stop = self._offset_of(n_rows)
         return replace(self, n_rows=n_rows, stop=stop), replace(self, n_rows=self.n_rows - n_rows, start=stop)
 
     def parse(self, scratch: Scratch) -> Rows:
@@ -188,27 +191,30 @@ class TextRows(StoredRows):
 
     def place(self, row: int) -> str:
         """Return file and line of a row."""
-        offset = self._offset_of(row) if row else self.start
-        line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, offset)
+        offset = self.start
+        if row:
+            offset = self._offset_of(row)
         while self.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(b"#"):
             offset = self.chunk.buffer.index(b"\n", offset) + 1
-            line += 1
-        return f"{self.name}:{line}"
+        return self._line_at(offset)
 
     def blank_from(self) -> int:
         """Return the row from which all rows are blank lines."""
-        last = max((match.end() for match in self._find_filled()), default=0)
-        if last == 0:
-            return 0
-        end = self.chunk.buffer.index(b"\n", self.start + last) + 1
+        end = self.start
+        for match in self._find_filled():
+            end = self.start + match.end()
+        if end > self.start:
+            end = self.chunk.buffer.index(b"\n", end) + 1
         return count_rows(self.grammar, self.chunk, self.start, end)[0]
 
     def first_filled(self) -> str:
         """Return the place of the first row that is not a blank line, or an empty string."""
         for match in self._find_filled():
-            line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, self.start + match.end())
-            return f"{self.name}:{line}"
+            return self._line_at(self.start + match.end())
         return ""
+
+    def _line_at(self, offset: int) -> str:
+        return f"{self.name}:{self.first_line + self.chunk.buffer.count(NEWLINE, self.chunk.start, offset)}"
 
     def _find_filled(self) -> Iterator[re.Match[bytes]]:
         """Find the beginnings of lines that are neither blank nor comments."""
@@ -231,7 +237,9 @@ def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[i
     from xmceval.kernels.text.lines import count_rows as count_uncommented
 
     n_rows, n_lines = count_uncommented(chunk.text, start, stop)
-    return n_rows if grammar.has_comments else n_lines, n_lines
+    if not grammar.has_comments:
+        n_rows = n_lines
+    return n_rows, n_lines
 
 
 def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
@@ -239,17 +247,16 @@ def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | N
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import parse_pairs
 
-    array = region.chunk.text
-    if text is not None:
-        array = text
+    if text is None:
+        text = region.chunk.text
     most = (region.stop - region.start) // 4 + 8
     rows = scratch.rows(region.n_rows, most)
     status = scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    parse_pairs(array, region.start, region.stop, *rows, hard, status)
+    parse_pairs(text, region.start, region.stop, *rows, hard, status)
     numbers = _check_status(region, status)
     for entry, first, last in hard[: numbers[0]].tolist():
-        rows.values[entry] = float(array[first:last].tobytes())
+        rows.values[entry] = float(text[first:last].tobytes())
     largest = numbers[kernel.LARGEST]
     if largest == kernel.NOT_NOTICED:
         return rows
@@ -378,7 +385,9 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
         return _parse_by_line(region, scratch, read)
     rows = _room_for_labels(region, scratch)
     status = np.zeros(2, dtype=np.int64)
-    room = 0 if region.names is None else rows.indices.size
+    room = 0
+    if region.names is not None:
+        room = rows.indices.size
     places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
     rows.indptr[0] = n_named = 0
     while at < region.stop:
@@ -390,9 +399,9 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
             for label, value in _read_line(region, row, bytes(buffer[at:end]), read):
                 rows.indices[n], rows.values[n] = label, value
                 n += 1
-            rows.indptr[row + 1], at = n, end + 1
+            rows.indptr[row + 1] = n_named = n
             status[:] = row + 1, n
-            n_named = n
+            at = end + 1
     return rows
 
 
@@ -419,8 +428,10 @@ def _read_line(
     region: TextRows, row: int, line: bytes, read: Callable[[bytes], Iterator[tuple[int, float]]]
 ) -> Iterator[tuple[int, float]]:
     """Read a line in Python; `read` yields (label, value) or raises ValueError."""
+    if not line.strip():
+        return
     try:
-        yield from read(line) if line.strip() else ()
+        yield from read(line)
     except ValueError as error:
         raise region.row_fault(row, str(error)) from None
 

@@ -1,4 +1,4 @@
-"""Open the truth and the predictions beside it, and find the setup, before the first row is read."""
+"""Open the truth, then the predictions, with the functions of `inputs`, and make the Setup before reading rows."""
 
 from __future__ import annotations
 

@@ -567,7 +567,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
     n_predictions = totals.tally["counts"][PREDICTIONS]
-    if n_decided is None or math.isinf(threshold) or n_predictions == 0 or least > greatest:
+    are_compared = n_predictions > 0 and least <= greatest and not math.isinf(threshold)
+    if n_decided is None or not are_compared:
         return
     if n_decided == 0:
         question = "are the scores on another scale?"

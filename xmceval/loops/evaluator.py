@@ -167,7 +167,7 @@ class Evaluator:
         names = None
         if chosen.labels is not None:
             names = read_names(chosen.labels)
-        setup = find_setup(chosen, program, train, KnownLabels(listed=names), max_weight=max_weight)
+        setup = find_setup(chosen, program, train, KnownLabels(listed=names), weights=weights, max_weight=max_weight)
         if names is not None:
             setup = replace(setup, labels=names.axis)
         if setup.width.is_known:

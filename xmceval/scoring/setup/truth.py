@@ -83,6 +83,7 @@ class OpenedTruth:
             _check_numbers(program, truth, options)
         per_row = None
         groups = None
+        weights = None
         lines: tuple[str, ...] = ()
         if any(value is not None for value in (options.row_ids, options.sample_weight, options.by_group)):
             from xmceval.scoring.setup.per_row import read_per_row  # not loaded by a score without them
@@ -90,9 +91,10 @@ class OpenedTruth:
             per_row = read_per_row(options, truth)
             truth = per_row.truth
             groups = per_row.groups
+            weights = per_row.weights
             lines = per_row.lines
         known = known.after(truth)
-        setup = find_setup(options, program, inputs.train, known, truth, per_row=per_row, max_weight=max_weight)
+        setup = find_setup(options, program, inputs.train, known, truth, weights=weights, max_weight=max_weight)
         named_pairs = None
         if options.filter is not None and truth.judgments is not None:
             from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
@@ -243,7 +245,7 @@ def find_setup(
     known: KnownLabels,
     truth: Opened | None = None,
     *,
-    per_row: PerRow | None = None,
+    weights: Any = None,
     max_weight: float | None = None,
 ) -> Setup:
     """Prepare propensities, weights and filters; without a truth if rows come in batches.
@@ -279,9 +281,6 @@ def find_setup(
     is_by_label = truth is None or truth.judgments is None
     if is_by_label:  # R@100 also has a value where there are fewer documents
         setup.width.check_cutoff(setup.program.deepest)
-    weights = options.sample_weight
-    if per_row is not None:
-        weights = per_row.weights
     if weights is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 

@@ -101,7 +101,7 @@ def check_outputs(truth: OpenedTruth, systems: Sequence[OpenedSystem], saving: S
     _check_sources(truth.setup.options)
     opened = truth.input
     if opened.documents is not None:
-        noun = "label" if opened.judgments is None else "document"
+        noun = truth.setup.nouns.label
         raise DataError(
             f"{opened.source.name}: its {noun}s are only numbered by their places in it, so its totals "
             f"cannot be added to others (hint: pass {argument('labels', kind='FILE')}, with one {noun} per line)"

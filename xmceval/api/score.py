@@ -547,10 +547,10 @@ def _check_state(state: State) -> Iterator[str]:
         test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
         labels=setup.width.or_none,
     )
-    if options.dataset is None:
-        yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
-    else:
+    if options.dataset is not None:
         yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
+    elif n_train is not None:
+        yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
     for name, number in zip(("y_true", "y_score"), state.removed, strict=True):
         if number:
             yield f"{name}: {describe_duplicates(number)}"
@@ -567,7 +567,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
     n_predictions = totals.tally["counts"][PREDICTIONS]
-    if n_decided is None or math.isinf(threshold) or n_predictions == 0 or least > greatest:
+    are_compared = n_predictions > 0 and least <= greatest and not math.isinf(threshold)
+    if n_decided is None or not are_compared:
         return
     if n_decided == 0:
         question = "are the scores on another scale?"

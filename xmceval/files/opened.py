@@ -183,7 +183,7 @@ class Opened:
     @property
     def line(self) -> str:
         """The format it was read in, and how its rows and labels are joined to other inputs."""
-        return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
+        return f"{self.name}: {self.describe_as(self.role)}; rows by {self.rows_by}, labels by {self.labels_by}"
 
     @property
     def names_labels(self) -> bool:
@@ -202,7 +202,7 @@ class Opened:
         """Whether names say which row is which: a column with a known name, or an index."""
         if self.rows is not None and self.rows.is_named:
             return True
-        return bool(naming_columns(self.columns))
+        return bool(self.columns) and bool(naming_columns(self.columns))
 
     @cached_property
     def named_rows(self) -> Axis:

@@ -123,9 +123,11 @@ def inspect_file(
         contents.read(source, width, threads)
     except DataError as error:
         faults += str(error).split("\n")
+    lengths = contents.lengths()
+    n_entries = int(lengths.sum())
     why = "as requested"
     if kind is None:
-        kind, why = _detect_kind(contents, opened, is_valid=not faults)
+        kind, why = _detect_kind(contents, n_entries, opened, is_valid=not faults)
     warnings = list(source.warnings)
     if kind == "truth" and not faults:
         declared = width
@@ -142,7 +144,6 @@ def inspect_file(
             warnings.append(
                 f"{source.name} has values up to {contents.greatest:g}: score needs {grades} if these are grades"
             )
-    lengths = contents.lengths()
     per_row = Spread.of(lengths)
     header = source.n_labels
     largest = contents.labels.n_labels - 1
@@ -168,7 +169,7 @@ def inspect_file(
         n_rows=contents.labels.n_rows,
         n_labels=n_labels,
         is_declared=header is not None,
-        n_entries=contents.n_entries,
+        n_entries=n_entries,
         labels_seen=int(np.count_nonzero(counts)),
         largest_label=largest,
         per_row=per_row,
@@ -197,9 +198,7 @@ class Contents:
 
     def __init__(self) -> None:
         self.labels = LabelCounts()
-        self.n_entries = 0
         self.n_zeros = 0
-        self.n_ones = 0
         self.least = np.inf
         self.greatest = -np.inf
         self.are_grades = True  # whether all values are whole numbers from 0 to 2^40
@@ -223,7 +222,6 @@ class Contents:
         values = rows.values[:n_entries]
         finite = values[np.isfinite(values)]
         n_zeros = int(np.count_nonzero(values == 0))
-        n_ones = int(np.count_nonzero(values == 1))
         least = float(finite.min(initial=np.inf))
         greatest = float(finite.max(initial=-np.inf))
         are_whole = finite.size == n_entries and bool((finite == np.floor(finite)).all())
@@ -231,9 +229,7 @@ class Contents:
         with self._lock:
             self._lengths.append(lengths)
             self.labels.add(lengths.size, rows.indices[:n_entries])
-            self.n_entries += n_entries
             self.n_zeros += n_zeros
-            self.n_ones += n_ones
             self.least = min(self.least, least)
             self.greatest = max(self.greatest, greatest)
             self.are_grades = self.are_grades and are_grades
@@ -259,9 +255,8 @@ def _check_n_labels(source: Source, kind: str, longest: int, n_labels: int | Non
         raise DataError(f"{source.name} declares {declared}, {passed}, and a row has {counted(longest, 'prediction')}")
 
 
-def _detect_kind(contents: Contents, opened: Opened, *, is_valid: bool) -> tuple[str, str]:
+def _detect_kind(contents: Contents, n_entries: int, opened: Opened, *, is_valid: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
-    n_entries = contents.n_entries
     if opened.format.name == RUN:
         return "scores", "a run holds predictions"
     if opened.role == "truth":
@@ -270,12 +265,12 @@ def _detect_kind(contents: Contents, opened: Opened, *, is_valid: bool) -> tuple
         return "scores", "no row could be read"
     if opened.is_ranked and n_entries:
         return "truth", f"lists can be truth or predictions (hint: pass {argument('kind', 'scores')})"
-    if contents.n_zeros + contents.n_ones < n_entries:
+    if not contents.are_grades or contents.greatest > 1:
         return "scores", "some values are not 0 or 1"
     if not n_entries:
         return "truth", "it has no entries"
     if not contents.n_zeros:
         return "truth", "every value is 1"
-    if not contents.n_ones:
+    if contents.greatest == 0:
         return "truth", "every value is 0"
     return "truth", "every value is 0 or 1"

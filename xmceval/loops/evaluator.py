@@ -167,7 +167,7 @@ class Evaluator:
         names = None
         if chosen.labels is not None:
             names = read_names(chosen.labels)
-        setup = find_setup(chosen, program, train, KnownLabels(listed=names), max_weight=max_weight)
+        setup = find_setup(chosen, program, train, KnownLabels(listed=names), weights=weights, max_weight=max_weight)
         if names is not None:
             setup = replace(setup, labels=names.axis)
         if setup.width.is_known:
@@ -237,7 +237,8 @@ class Evaluator:
             self._check_whole()
             setup = self._base.setup
             pair = None
-            _check_growing(self._base)
+            if self._is_first:
+                _check_growing(self._base)
             if self._n_rows and setup.labels is None and setup.options.duplicates == "error":  # as in earlier batches
                 n_labels = setup.width.or_none
                 pair = open_pair(y_true, y_score, n_labels, has_grades=setup.has_grades, depth=depth_of(setup))
@@ -340,7 +341,7 @@ class Evaluator:
         All rows are checked before any is added. Sums are added to a copy, counts by label to the counters of the
         totals so far, after everything that may be refused.
         """
-        for matrix in scores.parts:
+        for matrix in scores.shards or (scores,):
             if matrix.is_ranked:
                 setup.refuse_ranking(matrix.name)
         if setup.options.threshold is not None:

@@ -242,9 +242,10 @@ class Tally(Part):
 
     def n_instances(self, *, drop_empty: bool) -> int:
         """Return the number of rows read, including rows dropped for lack of true labels."""
-        if not drop_empty:
-            return self.n_rows
-        return self.n_rows + int(self["counts"][EMPTY_ROWS])
+        n_instances = int(self["counts"][ROWS])
+        if drop_empty:
+            n_instances += int(self["counts"][EMPTY_ROWS])
+        return n_instances
 
 
 def no_sums(n: int) -> Int64:

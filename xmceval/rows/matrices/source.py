@@ -254,7 +254,7 @@ def open_pair(
 ) -> tuple[Source, Source] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` is known from the caller or earlier batches; `depth` is that of dense scores, as in `Source`.
+    `n_labels` is known from the caller or earlier batches; `depth` is the number of labels to select per dense row.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None

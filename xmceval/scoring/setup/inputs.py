@@ -85,7 +85,8 @@ def _open_true_part(
     """Open a truth that is no shards, or one of its shards."""
     stored = find_stored(value, name, "grade")
     if stored is None:
-        _refuse_ids(first, name)
+        if first is not None and first.judgments is None and first.documents is not None:
+            raise names_beside_ids(first.name, name)
         values, rows, labels = _split_names(value, name)
         source = as_truth(values, name, request.n_labels or known.n_columns, has_grades=options.grades)
         return join_rows(join_matrix(source, rows, labels, known), options)
@@ -162,14 +163,16 @@ def _open_scored_part(
             is_shard=is_shard,
         )
         opened = _open_stored(stored, request)
-        _check_beside_truth(stored, opened, truth, known.width)
+        if truth.judgments is not None:
+            _check_beside_judgments(opened, truth.judgments, known.width)
         return join_rows(replace(opened, source=opened.fit_width(n_labels)), options, truth)
     if truth.judgments is not None:
         raise DataError(
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
             "cannot follow (hint: pass {query: {document: score}})"
         )
-    _refuse_ids(truth, name)
+    if truth.documents is not None:
+        raise names_beside_ids(truth.name, name)
     values, rows, labels = _split_names(value, name)
     if labels.is_named:
         n_labels = len(labels.listed)
@@ -192,20 +195,17 @@ def _open_again(path: Path, request: Request) -> Source:
     return open_source(path, request).source
 
 
-def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width) -> None:
-    """Refuse predictions in a file, a table or records that do not fit the truth."""
-    judgments = truth.judgments
-    if judgments is None:
-        return
+def _check_beside_judgments(opened: Opened, judgments: Judgments, width: Width) -> None:
+    """Refuse predictions in a file, a table or records that do not fit grades by query."""
     if opened.rows_by != "query":
         raise DataError(
-            f"{matrix}: has rows without queries, and {judgments.name} has grades by query and document, "
+            f"{opened.name}: has rows without queries, and {judgments.name} has grades by query and document, "
             "whose order they cannot follow (hint: pass a TREC run, or a table or JSON lines of query_id, doc_id and "
             "score)"
         )
     n_mentioned = judgments.n_mentioned
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
-        raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
+        raise DataError(f"{judgments.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
 
 
 def find_stored(value: Any, name: str, noun: str) -> Path | QuerySource | Table | None:
@@ -237,12 +237,6 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
         rows = rows_of(matrix[0], f"{name}[0]")
         first_named(rows, rows_of(matrix[1], f"{name}[1]"), name)
     return matrix, rows, Axis(name, "label")
-
-
-def _refuse_ids(truth: Opened | None, name: str) -> None:
-    """Refuse label numbers if the truth is by row and its labels are text."""
-    if truth is not None and truth.judgments is None and truth.documents is not None:
-        raise names_beside_ids(truth.name, name)
 
 
 def _join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Any:

@@ -94,7 +94,8 @@ def join_matrix(source: Source, rows: Axis, labels: Axis, known: KnownLabels) ->
 
 def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> Opened:
     """Return an input with its rows in the order of the truth's, and its duplicate labels merged if they may be."""
-    if opened.rows_by != "query":  # queries were joined when they were read
+    may_be_named = opened.may_name_rows or (truth is not None and truth.may_name_rows)
+    if may_be_named and opened.rows_by != "query":  # queries were joined when they were read
         opened = _in_order_of_rows(opened, truth)
     if options.duplicates == "max":
         opened = replace(opened, source=repaired(opened.source))
@@ -103,8 +104,6 @@ def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> 
 
 def _in_order_of_rows(opened: Opened, truth: Opened | None) -> Opened:
     """Return an input with its rows in the order of the truth's, if both name them."""
-    if not opened.may_name_rows and (truth is None or not truth.may_name_rows):
-        return opened
     rows = opened.rows or Axis(opened.name, "row")
     if truth is None:
         return replace(opened, rows=rows, rows_by=say_how(None, rows, "position"))

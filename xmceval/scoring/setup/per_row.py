@@ -104,7 +104,7 @@ def _name_rows(truth: Opened, ids: RowIds) -> Opened:
             f"{argument('row_ids')}, or pass {truth.named_rows.without})"
         )
     refuse_reordered(named, truth)
-    # The ids passed replace a column with a known name; other columns must still agree with those of predictions.
+    # The ids passed replace a column with a known name; any other column must still agree with the predictions.
     others = {name: column for name, column in truth.columns.items() if not naming_columns([name])}
     return replace(truth, rows=named, columns=others)
 

@@ -64,7 +64,8 @@ class OpenedTruth:
             _check_executor(executor, options)
         inputs = resolve_inputs(y_true, systems, options)
         program = compile_program(options.measures)
-        program.check_ties(options.ties)
+        if options.ties != "label":
+            program.check_ties(options.ties)
         names = None
         if options.labels is not None:
             names = read_names(options.labels)
@@ -82,6 +83,7 @@ class OpenedTruth:
             _check_numbers(program, truth, options)
         per_row = None
         groups = None
+        weights = None
         lines: tuple[str, ...] = ()
         if any(value is not None for value in (options.row_ids, options.sample_weight, options.by_group)):
             from xmceval.scoring.setup.per_row import read_per_row  # not loaded by a score without them
@@ -89,9 +91,10 @@ class OpenedTruth:
             per_row = read_per_row(options, truth)
             truth = per_row.truth
             groups = per_row.groups
+            weights = per_row.weights
             lines = per_row.lines
         known = known.after(truth)
-        setup = find_setup(options, program, inputs.train, known, truth, per_row=per_row, max_weight=max_weight)
+        setup = find_setup(options, program, inputs.train, known, truth, weights=weights, max_weight=max_weight)
         named_pairs = None
         if options.filter is not None and truth.judgments is not None:
             from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
@@ -132,9 +135,13 @@ class OpenedTruth:
         opened = list[OpenedSystem]()
         for system in systems:
             scores = open_scores(system.input, self.input, setup.options, known)
-            check_numbers(known.listed, self.input, scores)
+            if known.listed is not None:
+                check_numbers(known.listed, self.input, scores)
             rows = self._join_rows(rows, scores, system.name)
-            known = known.named_by(_called(scores.labels, system.name))
+            labels = scores.labels
+            if labels is not None and system.name:
+                labels = replace(labels, source=system.name)
+            known = known.named_by(labels)
             if setup.program.needing_labels or setup.options.by_frequency is not None:
                 width = agreed_width(width, scores.source, "column")
             if scores.ranking is not None:
@@ -156,7 +163,10 @@ class OpenedTruth:
         if truth.judgments is not None or truth.names_rows:
             return rows
         if scores.names_rows:
-            return first_named(rows, _called(scores.named_rows, name), truth.source.name)
+            named = scores.named_rows
+            if name:
+                named = replace(named, source=name)
+            return first_named(rows, named, truth.source.name)
         if rows is not None and rows.is_named:
             refuse_reordered(rows, scores)
         return rows
@@ -228,12 +238,6 @@ def with_query_metrics(options: Options) -> Options:
     return replace(chosen, metrics=tuple(measure.name for measure in chosen.measures if measure not in fixed))
 
 
-def _called(axis: Axis | None, name: str | None) -> Axis | None:
-    if axis is None or not name:
-        return axis
-    return replace(axis, source=name)
-
-
 def find_setup(
     options: Options,
     program: Program,
@@ -241,7 +245,7 @@ def find_setup(
     known: KnownLabels,
     truth: Opened | None = None,
     *,
-    per_row: PerRow | None = None,
+    weights: Any = None,
     max_weight: float | None = None,
 ) -> Setup:
     """Prepare propensities, weights and filters; without a truth if rows come in batches.
@@ -277,9 +281,6 @@ def find_setup(
     is_by_label = truth is None or truth.judgments is None
     if is_by_label:  # R@100 also has a value where there are fewer documents
         setup.width.check_cutoff(setup.program.deepest)
-    weights = options.sample_weight
-    if per_row is not None:
-        weights = per_row.weights
     if weights is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 

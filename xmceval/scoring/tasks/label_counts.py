@@ -211,9 +211,7 @@ class LabelCounters(Part):
         self._rows += table.rows
         self._n_labels = max(self._n_labels, n_labels)
         if table.ids.size or self._by_id.columns()[0].size:
-            self._go_by_id()
-            has_any = table.counts.any(axis=1)
-            self._by_id.add(table.labels[has_any], table.counts[has_any].astype(np.int64))
+            self._add_by_id(table.labels, table.counts)
         else:
             self._go_dense(len(table.counts))
             self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype, copy=False)
@@ -245,9 +243,7 @@ class LabelCounters(Part):
             ids = np.unique(np.concatenate([true, *rows.list_others()]))
             counts = np.zeros((ids.size, self._slots), dtype=np.int64)
             self._count(rows, units, counts, ids)
-            has_any = counts.any(axis=1)
-            self._go_by_id()
-            self._by_id.add(ids[has_any], counts[has_any])
+            self._add_by_id(ids, counts)
 
     def _count(self, rows: LabelRows, units: Int64, counters: Counts, ids: Int64 | None) -> None:
         """Add rows to counters by label, or by position in `ids`; `units` are their weights."""
@@ -305,7 +301,10 @@ class LabelCounters(Part):
             self._dense = wider
             self._by_id = no_counts(self._slots)
 
-    def _go_by_id(self) -> None:
+    def _add_by_id(self, ids: Int64, counts: Counts) -> None:
+        """Add counts by id, with which all counts in the array are then stored."""
+        has_any = counts.any(axis=1)
+        self._by_id.add(ids[has_any], counts[has_any].astype(np.int64))
         used = self._used()
         self._by_id.add(used, self._dense[used].astype(np.int64))
         self._dense = np.zeros((0, self._slots), dtype=self._dense.dtype)

@@ -99,8 +99,10 @@ def test_a_pipe_is_one_of_the_files():
         scored(truth, train=truth)
 
 
-def test_a_shell_passes_pipes():
-    expected = shell("gzip -k t.txt p.txt; x score t.txt p.txt -m P -q").stdout
+def test_a_shell_passes_pipes(run):
+    expected = run("score", "t.txt", "p.txt", "-m", "P", "-q")[1]
+    for name in ("t.txt", "p.txt"):
+        write(f"{name}.gz", gzip.compress(Path(name).read_bytes()))
     done = shell("zcat p.txt.gz | x score <(zcat t.txt.gz) a=/dev/stdin b=<(cat p.txt.gz) -m P -q")
     (value,) = (line.split()[1] for line in expected.splitlines() if line.startswith("P "))
     assert (done.stdout.count(value), done.stderr) == (2, ""), done

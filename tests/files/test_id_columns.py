@@ -1,8 +1,5 @@
 """Tables with a line per row are joined by an index, or by a column of ids, known by its name."""
 
-# ruff: noqa: F401 - lines use what is imported here
-
-import itertools
 import json
 import re
 from decimal import Decimal

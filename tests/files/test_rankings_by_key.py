@@ -8,11 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pytest
 from support.approved import check_lines
 from support.asked import doubts_of, measured, p_at_1
-
-import xmceval
 
 QRELS = {"q1": {"d1": 2, "d3": 1}, "q2": {"d2": 1}, "q3": {"d9": 1, "d1": 3}}
 RUN = {"q1": {"d3": 0.9, "d2": 0.8, "d1": 0.1}, "q2": {"d2": 0.4, "d1": 0.3}, "q3": {"d4": 3.0, "d1": 2.0}}

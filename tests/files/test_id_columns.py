@@ -1,8 +1,5 @@
 """Tables with a line per row are joined by an index, or by a column of ids, known by its name."""
 
-# ruff: noqa: F401 - lines use what is imported here
-
-import itertools
 import json
 import re
 from decimal import Decimal
@@ -253,3 +250,26 @@ def test_groups_by_id_are_those_of_the_index(form):
     assert [part.bin.name for part in expected.slices] == ["group 0", "group 1"]
     with pytest.raises(xmceval.DataError, match="neither an index nor row_ids has the ids of the rows"):
         value(TRUTH, PREDS, n_labels=9, by_group="groups.txt")
+
+
+def one(names, values, column="id"):
+    """Return a data frame with the values of one label, and a column of names."""
+    return pd.DataFrame({column: list(names), "toxic": values})
+
+
+def single(y_true, y_score, metrics="f1_score", **options):
+    """Return the value of one metric, the number of labels and what joins the rows."""
+    result = xmceval.score(y_true, y_score, metrics=metrics, **options)
+    (value,) = result.values()
+    return "; ".join(
+        [f"{value:.4}", f"{result.counts.n_labels} labels", *(line.split("; ")[-1] for line in result.inputs)]
+    )
+
+
+def test_a_column_of_ids_beside_a_single_label_names_the_rows_and_is_no_label():
+    of_rows = pd.DataFrame({"id": list("abc"), "label": [0, 1, 2]})
+    of_lists = pd.DataFrame({"id": list("abc"), "labels": [[0], [1], [2]]})
+    for name, frame in (("rows", of_rows), ("lists", of_lists)):
+        frame.to_parquet(name)
+    of_rows.to_csv("rows.csv", index=False)
+    check_lines(__file__, "single labels.txt", globals() | locals())

@@ -1,10 +1,8 @@
 """Inspect: what a file is, whether score accepts it, and the usual mistakes with truth and predictions."""
 
-# ruff: noqa: F401 - lines use what is here
+# ruff: noqa: F401 - lines use what is imported here
 
-import glob
 import json
-import os
 import shutil
 import zipfile
 from pathlib import Path
@@ -16,7 +14,6 @@ from support.approved import check_lines
 from support.files import body, write, write_matrix
 
 import xmceval
-from xmceval.inspection.file import Spread, inspect_file
 
 
 @pytest.fixture
@@ -114,7 +111,6 @@ def test_score_and_inspect_find_the_same_mistakes(made, rng):
         assert bool(expected) == (name in {"shuffled", "moved"})
 
 
-# What is made of the truth or of the scores, the files, and the faults and warnings.
 def test_real_files_are_sound_and_belong_together(realdata, run):
     folder = realdata / "cs771_bonsai"
     files = folder / "tst_X_Y.txt.gz", folder / "score_mat.txt.gz", "--train", folder / "trn_X_Y.txt.gz"
@@ -193,6 +189,3 @@ def test_predictions_that_hit_no_more_than_by_chance_are_not_said_to_fit(made):
     first = report.pairs[0].first_rows
     assert first.precision_at_1 == pytest.approx(first.random_order)
     assert "t.txt and popular.txt: no problems found: P@1 " in str(report)
-
-
-# Unusual files.

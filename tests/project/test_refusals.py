@@ -24,7 +24,6 @@ import xmceval
 import xmceval.report.pictures
 from xmceval import Evaluator, Shards, check_worse, compare, compare_rows, inverse_propensity, merge, score, score_all
 
-measure = pytest.importorskip("xmceval.ir_measures").measure
 FOLDER = Path(__file__).parent / "approved"
 eye = np.eye(3)
 systems = {"a": np.eye(6), "b": np.eye(6)[::-1]}

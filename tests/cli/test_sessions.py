@@ -1,7 +1,8 @@
 """Sessions of the command: below each line with a $ of the approved files is what it prints, and its exit code.
 
 What goes to stderr has a ! before it; below a line with $! is that alone. Lines with a # say what the commands below
-them show, and lines with >>> are Python that changes files. XMCEVAL_APPROVE=1 writes what a new line prints below it.
+them show, lines with >>> are Python that changes files, and below a < with a name is that file. After a line was added,
+XMCEVAL_APPROVE=1 writes what it prints below it.
 """
 # ruff: noqa: F401 - lines use what is imported here
 
@@ -39,6 +40,27 @@ LINES = (SAMPLE / "trn_X_Y.txt").read_text().splitlines()[1:]
 DIFFERING = re.compile(r" · \d+\.\d+ s$|\AUsage: .*?\n\n(?=Error)", re.MULTILINE | re.DOTALL)
 
 
+def make_home(name):
+    """Make a folder of two data sets with features, training labels and predictions, for which a file is proposed."""
+    rng = np.random.default_rng(20260)
+    for folder, n_rows in (("one", 20), ("two", 30)):
+        home = Path(name, folder)
+        home.mkdir(parents=True)
+        truth = rng.random((n_rows, 8)) < 0.4
+        arrays = {"Y.tst": truth * 1.0, "X.tst": rng.random((n_rows, 5)), "Y.trn": (rng.random((50, 8)) < 0.4) * 1.0}
+        arrays |= {system: truth + rng.random(truth.shape) for system in "ab"}
+        for file, array in arrays.items():
+            save_npz(home / f"{file}.npz", csr_matrix(array))
+
+
+def move(pattern, into):
+    """Move files to a path with their {folder}, {name} or {stem}."""
+    for path in sorted(Path().glob(pattern)):
+        target = Path(into.format(folder=path.parent.name, name=path.name, stem=path.stem))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(target)
+
+
 @pytest.fixture(autouse=True)
 def files():
     for path in SAMPLE.glob("*.txt"):
@@ -60,6 +82,8 @@ def test_commands_print_what_was_approved(name, run):
     def answer(line):
         if line.startswith(">>> "):
             exec(line[4:], globals())
+        if line.startswith("< "):
+            return Path(line[2:]).read_text(encoding="utf-8").splitlines()
         if not line.startswith(("$ ", "$! ")):
             return []
         mark, *words = shlex.split(line)

@@ -129,7 +129,6 @@ def _is_name(part: Any) -> bool:
 
 
 def _distinct(shards: Shards) -> Shards:
-    """Refuse a file that is listed twice."""
     files = dict[Any, Any]()
     for part in shards.parts:
         (file,) = identify(part)

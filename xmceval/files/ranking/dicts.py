@@ -180,7 +180,6 @@ def refuse_columns(table: Mapping[Any, Any], name: str) -> None:
 
 
 def _find_columns(keys: Sequence[str]) -> list[str]:
-    """Return the keys that are names of columns."""
     roles = find_roles(keys, keys)
     return roles["label"] + roles["document"] + roles["score"] + roles["grade"]
 

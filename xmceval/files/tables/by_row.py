@@ -216,7 +216,6 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
 
 
 def _refuse_to_sort(table: Table, n_lines: int) -> None:
-    """Refuse to sort more lines than fit into memory."""
     n_bytes = BYTES_OF_ENTRY * n_lines
     if n_bytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
         raise DataError(

@@ -103,7 +103,6 @@ def read_key(path: Path, key: str) -> Axis:
 
 
 def _describe(row: dict[str, Any]) -> str:
-    """Describe an object of unknown shape by its keys."""
     if not row:
         return "found an empty object"
     keys = ", ".join(ascii(key)[:20] for key in list(row)[:5])

@@ -128,3 +128,12 @@ def test_systems_of_one_data_set_are_kept_with_a_doubt(home, propose, systems_of
     assert systems["other-a"] == {"paths": {"one": "one/other-a.npz"}}
     assert systems["a"] == {"paths": {"two": "two/a.npz"}}
     assert "in one data set only: other-a, other-b, a, b; if two" in propose(home)[0]
+
+
+def test_systems_whose_files_are_named_alike_are_told_apart(home, systems_of):
+    for system in ("a", "b"):
+        (home / "one" / system).mkdir()
+        (home / "one" / f"{system}.npz").rename(home / "one" / system / "run.npz")
+    save_npz(home / "one/other.npz", csr_matrix(np.eye(20, 8)))
+    systems = {"other": "other.npz", "a/run": "a/run.npz", "b/run": "b/run.npz"}
+    assert systems_of(home / "one") == {name: f"{{dataset}}/{path}" for name, path in systems.items()}

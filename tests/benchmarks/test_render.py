@@ -8,8 +8,6 @@ import pytest
 from support.benchmarks import benchmark
 from support.forms import render
 
-from xmceval.errors import UsageError
-
 THREE = {
     "first": {"old": 20, "new": [29, 31], "raw": 21},
     "second": {"old": 12, "new": [29, 31], "raw": 4},
@@ -22,11 +20,6 @@ THREE = {
 def three():
     why, failed = {"raw": "no file raw.npz"}, {"bad": "bad/old.npz is empty"}
     return benchmark(THREE, against="old", published={"first": {"Known": {"P@1": 0.8}}}, why=why, failed=failed)
-
-
-def test_a_benchmark_is_not_transposed(three):
-    with pytest.raises(UsageError, match=r"^transpose=True is not available"):
-        three.to_markdown(transpose=True)
 
 
 @pytest.mark.parametrize(

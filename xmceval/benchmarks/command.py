@@ -61,8 +61,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
     plots = [arguments["plot"]] if arguments["plot"] else []
     check_plots(plots, [], force=arguments["force"], inputs=[file])
     began = time.monotonic()
-    from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
-    from xmceval.benchmarks.result import by_kind
+    from xmceval.benchmarks.benchmark import read_plan, run_plan
+    from xmceval.benchmarks.result import by_kind, list_failures, list_lines
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     with executor_of(arguments["dask"]) as executor, long_work(quiet):

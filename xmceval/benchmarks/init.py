@@ -81,8 +81,8 @@ def _list_files(home: Path) -> Iterator[PurePosixPath]:
     """Yield the files below a folder, except hidden ones, relative to it and sorted by name."""
     for folder, folders, names in os.walk(home):
         relative = PurePosixPath(Path(folder).relative_to(home))
-        is_deepest = len(relative.parts) == DEEPEST
-        folders[:] = [] if is_deepest else sorted(name for name in folders if not name.startswith("."))
+        below = [name for name in sorted(folders) if not name.startswith(".") and len(relative.parts) < DEEPEST]
+        folders[:] = below  # which os.walk then visits
         yield from (relative / name for name in sorted(names) if not name.startswith(".") and name != FILE_NAME)
 
 
@@ -96,9 +96,8 @@ def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str
     for folder, files in by_folder.items():
         inputs = {}
         for role, words in ROLES.items():
-            fitting = [path for path, found in files.items() if found & words and "filter" not in found]
-            with_y = [path for path in fitting if "y" in files[path]]
-            chosen = fitting if len(fitting) == 1 else with_y
+            fitting = [path for path, in_name in files.items() if in_name & words and "filter" not in in_name]
+            chosen = [path for path in fitting if len(fitting) == 1 or "y" in files[path]]
             if len(chosen) == 1:
                 inputs[role] = chosen[0]
             elif role == "truth" and fitting:
@@ -132,8 +131,6 @@ def _find_systems(
         match = _find_name(stem, data_set.name)
         if match is not None:
             stem = stem[: match.start()] + stem[match.end() :]
-        elif data_set.shown != ".":
-            stem = str(PurePosixPath(stem).relative_to(data_set.folder))
         parts = tuple(part for text in stem.split("/") if (part := text.strip("_-. ")))
         files = by_set.setdefault(data_set.name, {})
         if pair in files:
@@ -158,12 +155,10 @@ def _find_systems(
 
 
 def _data_set_of(path: PurePosixPath, sets: Sequence[DataSet]) -> DataSet | None:
-    """Return the data set with the longest name in a path, or else the nearest one whose folder contains it."""
+    """Return the data set with the longest name in a path, or else the one that is not in a folder below."""
     named = [data_set for data_set in sets if _find_name(str(path), data_set.name) is not None]
-    if named:
-        return max(named, key=lambda data_set: len(data_set.name))
-    around = [data_set for data_set in sets if path.is_relative_to(data_set.folder)]
-    return max(around, key=lambda data_set: len(data_set.folder.parts), default=None)
+    above = [data_set for data_set in sets if data_set.shown == "."]
+    return max(named or above, key=lambda data_set: len(data_set.name), default=None)
 
 
 def _find_name(text: str, name: str) -> re.Match[str] | None:
@@ -173,10 +168,8 @@ def _find_name(text: str, name: str) -> re.Match[str] | None:
 
 def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:
     """Name systems by the parts of their paths that differ; name a single system by its last part."""
-    shared = set.intersection(*map(set, keys)) if len(keys) > 1 else set()
-    return [
-        "/".join([part for part in key if part not in shared] if shared else key[-1:] or ["scores"]) for key in keys
-    ]
+    shared = {part for key in keys for part in key if all(part in other for other in keys)}
+    return ["/".join([part for part in key if part not in shared] or key[-1:] or ["scores"]) for key in keys]
 
 
 def _find_tags(by_set: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, set[str]]:
@@ -185,7 +178,7 @@ def _find_tags(by_set: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, set
     for name, keys in by_set.items():
         elsewhere = _words_of(parts for other, others in by_set.items() if other != name for parts in others)
         tags[name] = set.intersection(*(_words_of([parts]) for parts in keys)) - elsewhere
-    return tags if len(by_set) > 1 and all(map(len, by_set.values())) and all(tags.values()) else {}
+    return tags if len(by_set) > 1 and all(tags.values()) else {}
 
 
 def _words_of(keys: Iterable[Sequence[str]]) -> set[str]:

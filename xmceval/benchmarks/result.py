@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, overload
 
 from xmceval.comparison.comparison import Comparison, record_comparison
+from xmceval.comparison.difference import RunsOf
 from xmceval.comparison.options import Testing
 from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import UsageError, counted, listed
@@ -65,6 +65,11 @@ class DatasetOutcome:
     def first(self) -> Result | None:
         """The first result, for what all share: the size of the data set, its bins and its nouns."""
         return None if self.comparison is None else self.comparison.results[0]
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """The bins of labels."""
+        return () if self.first is None else self.first.slices
 
     def find_status(self, system: str) -> str:
         """Return the status of a system, one of STATUSES."""
@@ -135,7 +140,9 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     def __getitem__(self, key: tuple[str, str, str]) -> float: ...
     def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
         by_name = {dataset.name: dataset for dataset in self.datasets}
-        name = key[0] if isinstance(key, tuple) and len(key) == 3 else key
+        name = key
+        if isinstance(key, tuple) and len(key) == 3:
+            name = key[0]
         if isinstance(name, tuple):
             raise KeyError(f"{key!r} is not a data set, or a data set, a system and a metric")
         if name not in by_name:
@@ -170,18 +177,17 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         drawing = load_form(form)
         narrow = replace(layout, intervals=bool(layout.intervals))
         pairs = (len(self.datasets) + 1) // 2  # blocks of two data sets
-        candidates = [(narrow, True, pairs)]  # layouts, joined or not, with at most so many blocks of columns
+        candidates = []  # layouts, joined or not, with at most so many blocks of columns
+        if form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self):
+            candidates = [(narrow, True, pairs)]
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
-            candidates = [(wide, True, 1), (narrow, True, pairs), (wide, False, 1)]
-        may_join = form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self)
-        sheets = (
-            (_build_sheet(self, how, is_joined=is_joined), most)
-            for how, is_joined, most in candidates
-            if may_join or not is_joined
-        )
-        fitting = (sheet for sheet, most in sheets if drawing.count_blocks(sheet) <= most)
-        return str(drawing.draw(next(fitting, None) or _build_sheet(self, narrow)))
+            candidates = [(wide, is_joined, 1) for _, is_joined, _ in candidates] + [*candidates, (wide, False, 1)]
+        for how, is_joined, most in candidates:
+            sheet = _build_sheet(self, how, is_joined=is_joined)
+            if drawing.count_blocks(sheet) <= most:
+                return str(drawing.draw(sheet))
+        return str(drawing.draw(_build_sheet(self, narrow)))
 
     def _records(self) -> Record:
         """Return the benchmark as a document for JSON."""
@@ -217,8 +223,8 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         """Yield a record per value, data set by data set, with published values last in each."""
         nouns = shared_nouns(self.datasets)
         for dataset in self.datasets:
-            for line in _list_computed(dataset.comparison) if dataset.comparison is not None else ():
-                yield {**line, "dataset": dataset.name}
+            if dataset.comparison is not None:
+                yield from ({**line, "dataset": dataset.name} for line in _list_computed(dataset.comparison))
             for system in dataset.published:
                 for figure in dataset.list_figures(system, self.measures):
                     place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
@@ -302,18 +308,17 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
     runs_by_system = {runs.name: runs for runs in comparison.runs}
     files = {result.name: result.scores for result in comparison.results}
     for name, result in comparison.systems.items():
-        runs = runs_by_system.get(name)
-        spreads = (*runs.spreads, *runs.spreads_in_bins) if runs else ()
+        runs = runs_by_system.get(name, RunsOf(name, (name,), ()))
+        spreads = (*runs.spreads, *runs.spreads_in_bins)
         sds = {(spread.bin, spread.measure.name): spread.sd for spread in spreads}
-        parts = runs.results if runs else (name,)
         for line in list_values([result]):
             marks = comparison.marks(name, line["bin"]) or {}
             yield {
                 **line,
-                "n_runs": len(parts),
+                "n_runs": len(runs.results),
                 "sd": sds.get((line["bin"], line["name"])),
                 "mark": marks.get(line["name"]),
-                "scores": ", ".join(files[part] for part in parts),
+                "scores": ", ".join(files[run] for run in runs.results),
             }
 
 
@@ -327,37 +332,35 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
     """Build the table: sections by bin of labels and data set, or with data sets as columns, and what explains it."""
     layout = layout.settle(shared_nouns(benchmark.datasets))
     mark = mark_best if benchmark.testing.against is None else mark_against
-    signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
-    by_bin: dict[str, dict[str, Section]] = {}  # then by data set
+    signs = {name: mark(comparison, layout) for name, comparison in benchmark.items()}
+    by_bin: dict[str, dict[str, Section]] = {"": {}}  # then by data set
     for dataset in benchmark.datasets:
-        for part in (None, *(() if dataset.first is None else dataset.first.slices)):
-            section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
-            by_bin.setdefault(part.bin.name if part else "", {})[dataset.name] = section
+        marks = signs.get(dataset.name, Signs())
+        by_bin[""][dataset.name] = _make_section(benchmark, dataset, layout, marks)
+        for part in dataset.slices:
+            section = _make_section(benchmark, dataset, layout, marks, part)
+            by_bin.setdefault(part.bin.name, {})[dataset.name] = section
     sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
     measures = benchmark.measures
-    propensities = {
-        name: words for name, comparison in benchmark.items() if (words := describe_propensities(comparison.results[0]))
-    }
-    about = [f"{name}: {words}" for name, words in propensities.items()]
+    propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in benchmark.items()}
+    about = [f"{name}: {words}" for name, words in propensities.items() if words]
     heads: dict[str, tuple[str, str]] = {}
     if is_joined:
-        about = [" · ".join([by_bin[""][name].title, *filter(None, [propensities.get(name)])]) for name in benchmark]
+        about = [" · ".join(filter(None, [by_bin[""][name].title, words])) for name, words in propensities.items()]
         about += [section.title for section in sections[len(benchmark.datasets) :]]
         names = [dataset.name for dataset in benchmark.datasets]
         heads = {f"{name} {measure.name}": (name, measure.name) for name in names for measure in measures}
         sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
     groups = [name for name, _ in heads.values()] or [measure.head for measure in measures]
-    facts = [  # about how rows were counted
-        f"{name}: {fact}"
-        for name, comparison in benchmark.items()
-        for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
-    ]
+    below = [*_describe_gaps(benchmark), *about]
+    if not layout.is_quiet:
+        below.extend(by_kind(list_lines(benchmark, "facts"), benchmark))
     return Sheet(
         above=(),
         columns=tuple(heads or [measure.name for measure in measures]),
         sections=tuple(sections),
-        below=(*_describe_gaps(benchmark), *about, *([] if layout.is_quiet else by_kind(facts, benchmark))),
+        below=tuple(below),
         layout=layout,
         notes=tuple(_explain_signs(benchmark, n_marks, layout)),
         groups=tuple(len(list(same)) for _, same in groupby(groups)),
@@ -381,29 +384,35 @@ def _make_section(
     benchmark: Benchmark, dataset: DatasetOutcome, layout: Layout, signs: Signs, part: Slice | None = None
 ) -> Section:
     """Make the rows of all systems on a data set, or within a bin of its labels, where nothing is published."""
-    bin_name = part.bin.name if part else ""
-    systems = [name for name in benchmark.systems if not (part and name in benchmark.published)]
+    bin_name = ""
+    title = dataset.name
+    name = dataset.name
+    systems = benchmark.systems
+    if dataset.first is not None:
+        title = " · ".join([name, *describe_size(dataset.first)])
+    if part is not None:
+        bin_name = part.bin.name
+        title = f"{name}, {part.bin.describe('', shared_nouns([dataset]))}"
+        name = f"{name}, {bin_name}"
+        systems = tuple(system for system in systems if system not in benchmark.published)
     lines = list[SystemLine]()
-    for name in systems:
-        by_bin = dict(dataset.systems[name].by_bin) if name in dataset.systems else {}
-        by_bin[""] = dataset.list_figures(name, benchmark.measures)
-        shown = f"{name} {layout.sign(PUBLISHED_SIGN)}" if name in benchmark.published else name
-        lines.append(SystemLine(name, by_bin, shown=shown))
-    section = make_section(lines, layout, signs, bin_name=bin_name)
+    for system in systems:
+        by_bin = {"": dataset.list_figures(system, benchmark.measures)}
+        if system in dataset.systems:
+            by_bin |= dataset.systems[system].by_bin
+        sign = f" {layout.sign(PUBLISHED_SIGN)}" * (system in benchmark.published)
+        lines.append(SystemLine(system, by_bin, shown=f"{system}{sign}"))
+    section = make_section(lines, layout, signs, bin_name=bin_name, title=title)
     columns = [measure.name for measure in benchmark.measures]
-    if part:
+    if part is not None:
         columns = section.columns_with_values(columns)
     rows = list(section.rows)  # systems, then the ceiling
-    for place, name in enumerate(systems):
-        blank = Cell(FAILED if dataset.find_status(name) == FAILED else layout.sign(NO_VALUE))
+    for place, system in enumerate(systems):
+        blank = Cell(layout.sign(NO_VALUE))
+        if dataset.find_status(system) == FAILED:
+            blank = Cell(FAILED)
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
-    first = dataset.first
-    if first is None:
-        return Section(dataset.name, tuple(rows), dataset.name)
-    if part:
-        title = part.bin.describe("", first.nouns)
-        return Section(f"{dataset.name}, {title}", tuple(rows), f"{dataset.name}, {bin_name}")
-    return Section(" · ".join([dataset.name, *describe_size(first)]), tuple(rows), dataset.name)
+    return replace(section, rows=tuple(rows), name=name)
 
 
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
@@ -435,11 +444,8 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
     """Say what failed, which data sets lack training labels for columns or bins, and what is not tested."""
+    yield from (f"{FAILED}: {line}" for line in list_failures(benchmark))
     for dataset in benchmark.datasets:
-        if dataset.why:
-            yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
-        for system, why in dataset.failed.items():
-            yield f"{FAILED}: {dataset.name}: {system}: {'; '.join(why.splitlines())}"
         if dataset.notes and dataset.comparison is not None:
             yield f"{dataset.name}: {'; '.join(dataset.notes)}"
     gaps = [
@@ -455,6 +461,19 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
     untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
     if untested:
         yield f"not tested on {listed(untested)}: {against} has no values there"
+
+
+def list_failures(benchmark: Benchmark) -> Iterator[str]:
+    """Yield why data sets, or systems on them, failed."""
+    for dataset in benchmark.datasets:
+        yield from (f"{dataset.name}: {line}" for line in dataset.list_failures())
+
+
+def list_lines(benchmark: Benchmark, kind: str) -> Iterator[str]:
+    """Yield the doubts, facts or notes on data sets and their systems."""
+    for name, comparison in benchmark.items():
+        lines = (*getattr(comparison, kind, ()), *shared_lines(comparison.results, kind))
+        yield from (f"{name}: {line}" for line in dict.fromkeys(lines))
 
 
 def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Iterator[str]:

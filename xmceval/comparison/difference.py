@@ -15,12 +15,11 @@ from xmceval.report.forms.plain import draw_listing
 from xmceval.report.renderable import Displayed, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
-from xmceval.report.sheet import DEFAULT, MINUS, Layout, Listing
+from xmceval.report.sheet import DEFAULT, MINUS, Layout, Listing, is_symmetric
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, Estimate, as_bounds
 from xmceval.scoring.summary import Slice
 
-ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its width
 LEAST_P = 0.0001
 ADJUSTED = "p (Holm)"
 DETECTABLE = "smallest difference detectable with 80% power"
@@ -127,7 +126,7 @@ class Difference(Displayed):
         """Whether the difference is in the middle of its interval, up to rounding."""
         if self.low is None or self.high is None:
             return False
-        return abs(self.high + self.low - 2 * self.difference) <= ROUNDING * (self.high - self.low)
+        return is_symmetric(self.difference, self.low, self.high)
 
     @property
     def caution(self) -> str | None:

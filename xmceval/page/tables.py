@@ -1,4 +1,4 @@
-"""Render the sheet of a report as HTML tables that can be scrolled with the keyboard."""
+"""Draw sheets as HTML tables that can be scrolled with the keyboard, on a page or alone in a notebook."""
 
 from __future__ import annotations
 
@@ -6,10 +6,36 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
+from xmceval.report.forms.html import Child, Markup, element, isolate, join, name, raw
 from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
 
 WIDEST = 88  # characters of values that fit on an A4 page
+TAGS = {BEST: "b", SECOND: "u"}
+# Of a fragment in a notebook, whose own style aligns cells to the right.
+STYLE = (
+    ".xmceval th, .xmceval td { text-align: left; } .xmceval .number { text-align: right; white-space: nowrap; } "
+    ".xmceval sup { display: inline-block; text-align: left; } .xmceval .scroll { overflow-x: auto; } "
+    ".xmceval ul { list-style: none; padding: 0; }"
+)
+
+
+def draw(sheet: Sheet) -> str:
+    """Draw a fragment for notebooks: the verdicts, one table of all sections, the notes and the lists."""
+    room = _find_room(sheet.rows)
+    rows = []
+    for section in sheet.sections:
+        if section.title:
+            title = element("th", section.title, colspan=len(sheet.columns) + 1, scope="rowgroup")
+            rows.append(element("tr", title))
+        rows += [_draw_row(row, sheet.columns, room) for row in section.rows]
+    parts = [
+        element("style", raw(STYLE)),
+        draw_lines((*sheet.verdicts, *sheet.above), "lines"),
+        _draw_table(None, "", sheet.columns, range(len(sheet.columns)), rows, "All values"),
+        draw_lines((*sheet.notes, *sheet.below), "lines"),
+        draw_listings(sheet.listings, [row.head for row in sheet.rows]),
+    ]
+    return element("div", parts, class_="xmceval")
 
 
 def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
@@ -18,7 +44,7 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
     following = iter(sheet.columns)
     sizes = sheet.groups or [1] * len(sheet.columns)
     groups = [sum(column in columns for column in islice(following, size)) for size in sizes]
-    room = max((len(cell.marks) for row in section.rows for cell in row.cells.values()), default=0)
+    room = _find_room(section.rows)
     widths = [_measure(column, section) + room for column in columns]
     drawn = []
     for i, block in enumerate(split_columns(columns, widths, WIDEST, list(filter(None, groups)))):
@@ -27,6 +53,11 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
         label = f"{section.title or 'All values'}, {block[0]} to {block[-1]}"
         drawn.append(_draw_table(caption, "", block, range(len(block)), rows, label))
     return join(drawn)
+
+
+def _find_room(rows: Iterable[Row]) -> int:
+    """Return the characters of the longest marks."""
+    return max((len(cell.marks) for row in rows for cell in row.cells.values()), default=0)
 
 
 def _measure(column: str, section: Section) -> int:
@@ -48,8 +79,7 @@ def _write_head(words: str) -> Markup:
 
 def _draw_cell(cell: Cell, room: int) -> list[Child]:
     """Draw a value with its emphasis and marks, for which each cell has `room`, and its interval below."""
-    tag = {BEST: "b", SECOND: "u"}.get(cell.emphasis)
-    value = element(tag, cell.value) if tag else cell.value
+    value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
     interval = [" ", element("span", cell.interval, class_="interval")] if cell.interval else None
     marks = element("sup", cell.marks, style=f"min-width: {room}ch") if room else None
     return [element("span", value, interval, class_="value"), marks]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, write_document, write_lines
-from xmceval.report.sheet import DEFAULT, WIDTH, Layout, Sheet
+from xmceval.report.sheet import DEFAULT, WIDTH, Layout, Sheet, transpose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,10 @@ class Tabular(Displayed):
             return write_lines(self._columns, self._lines())
         if form == "latex":  # only the table of a paper, unless more is asked for
             layout = replace(layout, intervals=bool(layout.intervals))
-        return str(load_form(form).draw(self._sheet(layout)))
+        sheet = self._sheet(layout)
+        if layout.transpose:
+            sheet = transpose(sheet)
+        return str(load_form(form).draw(sheet))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists."""

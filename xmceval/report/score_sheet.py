@@ -13,7 +13,7 @@ from xmceval.errors import agreeing, averaged, counted, listed, plural
 from xmceval.labels.propensity import ITSELF
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import Scored, shared_lines
-from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
+from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.options import IN_TABLE, OF_PROPENSITIES, specs
 from xmceval.scoring.summary import Value
@@ -47,12 +47,10 @@ class SystemLine:
 def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     layout = layout.settle(results[0].nouns)
+    if len(results) == 1:
+        return _build_system_sheet(results[0], layout)
     lines = [SystemLine(result.name, result.by_bin) for result in results]
-    if len(results) > 1:
-        sheet = build_systems_sheet(results, lines, layout, Signs())
-    else:
-        sheet = _build_system_sheet(results[0], layout)
-    return transpose(sheet) if layout.transpose else sheet
+    return build_systems_sheet(results, lines, layout, Signs())
 
 
 def _build_system_sheet(result: Scored, layout: Layout) -> Sheet:

@@ -22,7 +22,7 @@ LONGEST = 110  # columns of text in files and pipes
 PLACES = 2  # decimal places of percentages and of values that are not shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12
-ROUNDED = 8  # units in the last place by which value - margin and value + margin may be off
+ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its width
 
 MINUS = "\N{MINUS SIGN}"
 BEST = "best"
@@ -138,7 +138,7 @@ class Layout:
             interval = ""
             if low is not None and high is not None and self.intervals is not False:
                 interval = f"±{high - value:{spec}}"
-                if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
+                if not is_symmetric(value, low, high):
                     interval = f"{low:{spec}}..{high:{spec}}"
             shown = missing if math.isnan(value) else f"{value:{spec}}"
             ceiling = None
@@ -155,6 +155,11 @@ class Layout:
 def write(value: float, spec: str) -> str:
     """Write a value in a format of `Layout.spec`."""
     return f"{value:{spec}}".removesuffix("%")
+
+
+def is_symmetric(value: float, low: float, high: float) -> bool:
+    """Return whether a value is in the middle of its interval, up to rounding."""
+    return abs(high + low - 2 * value) <= ROUNDING * (high - low)
 
 
 DEFAULT = Layout()

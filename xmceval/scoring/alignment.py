@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from xmceval.rows.block import Block, Float64, Int64, Rows
 from xmceval.rows.nouns import Nouns
 from xmceval.scoring.batch import Batch, find_decided
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.summary import Counts, Value
+
+if TYPE_CHECKING:
+    from xmceval.scoring.summary import Counts, Value
 
 N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared

@@ -22,7 +22,7 @@ from xmceval.files.io.chunks import Places, without_comment
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes
-from xmceval.files.ranking.dicts import add_records
+from xmceval.files.ranking.dicts import read_dict
 from xmceval.files.ranking.queries import Documents, Entries, Judgments, Lines, name_queries
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
@@ -135,11 +135,11 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
             raise DataError(f"{table}: has numbers of rows, and {judgments.name} has queries; expected names of these")
         lines = query_table(table, columns, are_scores=False).lines(judgments.queries)
     else:
-        words = list(_listed_pairs(pairs) if path is None else _read_words(path))
-        queries, documents = map(list, zip(*words, strict=True)) if words else ([], [])
+        by_query = dict[str, dict[str, float]]()
+        for query, document in _listed_pairs(pairs) if path is None else _read_words(path):
+            by_query.setdefault(query, {})[document] = 1.0
         lines = Lines("document", judgments.queries)
-        ones = np.ones(len(queries), dtype=np.int64)
-        add_records(lines, name, "pair", queries, ones, documents, np.zeros(len(queries)))
+        read_dict(by_query, name, "pair", lines)
     unknown = set(lines.queries.tolist()) - judgments.queries.keys() - judgments.left_out
     if unknown:
         raise DataError(

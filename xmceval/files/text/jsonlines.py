@@ -39,7 +39,7 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
     Truth is ``{"target_ind": [12, 90562], "target_rel": [1.0, 1.0]}``, or a list of ``{"label": 12}``, and predictions
     are ``{"data": [["name", 0.9], ...]}``, or a list of ``{"label": 12, "score": 0.9}``.
     """
-    row = _load_row(line)
+    row = load_row(line)
     if isinstance(row, list):
         for item in row:
             if not isinstance(item, dict) or "label" not in item or (are_scores and "score" not in item):
@@ -72,7 +72,7 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
 def keys_beside(line: bytes) -> list[str]:
     """Return the keys of an object beside its labels, with text or whole numbers, which may name the rows."""
     try:
-        row = _load_row(line)
+        row = load_row(line)
     except ValueError:  # which the reader refuses
         return []
     if isinstance(row, dict):
@@ -90,7 +90,7 @@ def read_key(path: Path, key: str) -> Axis:
             values.append(found[1].strip(b'"').decode(errors="replace") if found[1][:1] == b'"' else int(found[1]))
         elif line.strip():
             try:
-                row = _load_row(line)
+                row = load_row(line)
             except ValueError:
                 row = {}
             values.append(row.get(key) if isinstance(row, dict) else None)
@@ -105,7 +105,7 @@ def _describe(row: dict[str, Any]) -> str:
     return f"found the {agreeing(len(row), 'key', 'keys')} {keys}{' ...' if len(row) > 5 else ''}"
 
 
-def _load_row(line: bytes) -> Any:
+def load_row(line: bytes) -> Any:
     """Parse a line: an object or a list."""
     try:
         row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=to_dict)

@@ -97,10 +97,7 @@ class LabelAreas(Task):
     measures: tuple[Measure, ...]
     rel: int
 
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure is over whole columns."""
-        return measure.metric.family == "column"
+    place = 4
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> LabelAreas:

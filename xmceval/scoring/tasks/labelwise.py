@@ -22,7 +22,6 @@ from xmceval.scoring.batch import Batch, Decided, Pairs
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import Bools
-from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters, LabelRows
 from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
 
@@ -291,10 +290,7 @@ class Labelwise(Task):
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
     in_ideal: bool = False  # whether labels of ideal rankings are also counted
 
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure comes from counts by label."""
-        return measure.metric.family in {"label", "confusion"} and not Decisions.computes(measure)
+    place = 3
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> Labelwise:

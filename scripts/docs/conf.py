@@ -31,14 +31,14 @@ def show_code(_app, _context, lines: list[str]) -> None:
     lines[:] = re.sub(r"^\| (.*:)$", r"\1:\n", text, flags=re.MULTILINE).replace("\n| ", "\n ").split("\n")
 
 
-def keep_cutoffs(_app, document: nodes.document) -> None:
-    """Show nDCG@10 as text: docutils takes it for an address."""
+def drop_links(_app, document: nodes.document) -> None:
+    """Show nDCG@10 and tcp://host as text: docutils takes them for links."""
     for link in document.findall(nodes.reference):
-        if link.get("refuri", "").startswith("mailto:"):
+        if link.get("refuri", "").startswith(("mailto:", "tcp:")):
             link.replace_self(link.children)
 
 
 def setup(app) -> None:
     """Connect the functions above."""
     app.connect("sphinx-click-process-description", show_code)
-    app.connect("doctree-read", keep_cutoffs)
+    app.connect("doctree-read", drop_links)

@@ -266,6 +266,7 @@ class Compared:
         Parameters
         ----------
         system : str
+            The name of a system.
         bin : str
             A bin of labels; empty for all labels.
         """

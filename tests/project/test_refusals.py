@@ -7,10 +7,11 @@ After a line was added, XMCEVAL_APPROVE=1 writes its error below it.
 
 import json
 import shlex
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from math import inf, nan
 from pathlib import Path
 
+import matplotlib.figure
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +21,7 @@ from support.files import write
 from support.sample import SAMPLE
 
 import xmceval
+import xmceval.report.pictures
 from xmceval import Evaluator, Shards, check_worse, compare, compare_rows, inverse_propensity, merge, score, score_all
 
 FOLDER = Path(__file__).parent / "approved"

@@ -123,7 +123,7 @@ def without_counts(content):
         ),
         (lambda content: forge(content, options={"metrics": ["PSP@1"]}), f"{WRONG}propensities: its metrics need them"),
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),
-        (without_counts, f"{WRONG}tally: the array counts is missing"),
+        (without_counts, f"{WRONG}the array tally.counts is missing"),
         *((lambda _, text=text: with_header(text), WRONG) for text in (b"[" * 100_000, b'{"x": NaN}', b"[]", b"\xff")),
         (lambda _: with_header(b'{"schema": 3}'), f"{WRONG}has no header of a state"),
     ],
@@ -215,7 +215,7 @@ def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
     if counts == [2, 2, 1]:
         load(content)
     else:
-        check_refused(content, f"{WRONG}1: counts has more hits than true labels or predictions, or more than")
+        check_refused(content, f"{WRONG}1.counts has more hits than true labels or predictions, or more than")
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
         *((np.zeros(2, dtype=kind), "") for kind in ([("a", "<i8")], bool, "<c16", float)),
         (np.zeros((2, 3), order="F"), ""),
         (np.zeros((2, 2), dtype=np.int64), ""),
-        (np.zeros(11), "tally: counts has numbers of type float64"),
-        (np.zeros(10, dtype=np.int64), r"tally: counts has shape \(10,\), expected \(11,\)"),
+        (np.zeros(11), "tally.counts has numbers of type float64"),
+        (np.zeros(10, dtype=np.int64), r"tally.counts has shape \(10,\), expected \(11,\)"),
     ],
     ids=str,
 )

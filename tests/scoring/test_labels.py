@@ -67,15 +67,6 @@ def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
     assert dict(result) == pytest.approx(expected, **CLOSE)
 
 
-def test_decisions_without_a_threshold_are_told():
-    result = xmceval.score(np.ones((5, 2)), csr_matrix(np.ones((5, 2))), metrics="Jaccard")
-    assert (
-        "Jaccard: without a threshold, every label with a score counts as predicted (hint: pass threshold)"
-        in result.warnings
-    )
-    assert not xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard", threshold=0.5).warnings
-
-
 def test_means_over_labels_have_no_interval_and_micro_ones_have():
     result = xmceval.score(np.eye(5), csr_matrix(np.eye(5)[::-1]), k=1, metrics=["macroP", "microP", "Jaccard", "MCC"])
     assert np.isnan([result.interval("macroP@1"), result.interval("MCC"), result.tie_bounds("macroP@1")]).all()

@@ -67,14 +67,6 @@ def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
     assert result["P@5"] == result.estimates["P@5"].ceiling
 
 
-def test_what_has_no_ceiling_and_no_share_is_told(score):
-    names = ["P@3", "microP@3", "microR@3", "LRAP"]
-    result = score(metrics=names, by_frequency=2, ceiling=True)
-    assert "no ceiling is available for microP@3, LRAP" in result.warnings
-    assert "no share by frequency is available for LRAP" in result.warnings
-    assert 0 < result.estimates["microR@3"].ceiling <= 1
-
-
 @pytest.mark.parametrize(
     ("bins", "same"),
     [(np.int64(3), 3), (np.array(3), 3), ("3", 3), (np.array([10, 50]), "10,50"), ([np.int32(10), 50], "10,50")],

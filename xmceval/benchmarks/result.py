@@ -62,14 +62,9 @@ class DatasetOutcome:
         return {} if self.comparison is None else self.comparison.systems
 
     @property
-    def first(self) -> Result | None:
-        """The first result, for what all share: the size of the data set, its bins and its nouns."""
-        return None if self.comparison is None else self.comparison.results[0]
-
-    @property
-    def slices(self) -> tuple[Slice, ...]:
-        """The bins of labels."""
-        return () if self.first is None else self.first.slices
+    def scored(self) -> tuple[Result, ...]:
+        """The results of these systems and their runs; the first one has what all share, such as bins and nouns."""
+        return () if self.comparison is None else self.comparison.results
 
     def find_status(self, system: str) -> str:
         """Return the status of a system, one of STATUSES."""
@@ -77,7 +72,9 @@ class DatasetOutcome:
             return MISSING
         if system in self.published:
             return PUBLISHED
-        return FAILED if self.comparison is None or system in self.failed else SCORED
+        if self.comparison is None or system in self.failed:
+            return FAILED
+        return SCORED
 
     def list_failures(self) -> list[str]:
         """Return why the data set, or systems on it, failed, one line for each mistake."""
@@ -94,8 +91,10 @@ class DatasetOutcome:
 
 def shared_nouns(datasets: Iterable[DatasetOutcome]) -> Nouns:
     """Return what rows and labels of a benchmark are called: queries and documents where all data sets have them."""
-    nouns = {dataset.first.nouns for dataset in datasets if dataset.first is not None}
-    return OF_QUERIES if nouns == {OF_QUERIES} else OF_LABELS
+    nouns = {result.nouns for dataset in datasets for result in dataset.scored}
+    if nouns == {OF_QUERIES}:
+        return OF_QUERIES
+    return OF_LABELS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,13 +175,12 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             raise UsageError("transpose=True is not available for a benchmark")
         drawing = load_form(form)
         narrow = replace(layout, intervals=bool(layout.intervals))
-        pairs = (len(self.datasets) + 1) // 2  # blocks of two data sets
         candidates = []  # layouts, joined or not, with at most so many blocks of columns
         if form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self):
-            candidates = [(narrow, True, pairs)]
+            candidates = [(narrow, True, (len(self.datasets) + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
-            candidates = [(wide, is_joined, 1) for _, is_joined, _ in candidates] + [*candidates, (wide, False, 1)]
+            candidates = [*((wide, is_joined, 1) for _, is_joined, _ in candidates), *candidates, (wide, False, 1)]
         for how, is_joined, most in candidates:
             sheet = _build_sheet(self, how, is_joined=is_joined)
             if drawing.count_blocks(sheet) <= most:
@@ -324,20 +322,22 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
 
 def _has_same_metrics(benchmark: Benchmark) -> bool:
     """Return whether every data set has values of all metrics, or failed."""
-    of_datasets = [{figure.measure for figure in comparison.results[0].figures} for _, comparison in benchmark.items()]
-    return all(measures == set(benchmark.measures) for measures in of_datasets)
+    measures = [{figure.measure for figure in comparison.results[0].figures} for comparison in benchmark.values()]
+    return all(of_dataset == set(benchmark.measures) for of_dataset in measures)
 
 
 def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = False) -> Sheet:
     """Build the table: sections by bin of labels and data set, or with data sets as columns, and what explains it."""
     layout = layout.settle(shared_nouns(benchmark.datasets))
-    mark = mark_best if benchmark.testing.against is None else mark_against
+    mark = mark_against
+    if benchmark.testing.against is None:
+        mark = mark_best
     signs = {name: mark(comparison, layout) for name, comparison in benchmark.items()}
     by_bin: dict[str, dict[str, Section]] = {"": {}}  # then by data set
     for dataset in benchmark.datasets:
         marks = signs.get(dataset.name, Signs())
         by_bin[""][dataset.name] = _make_section(benchmark, dataset, layout, marks)
-        for part in dataset.slices:
+        for part in (part for result in dataset.scored[:1] for part in result.slices):
             section = _make_section(benchmark, dataset, layout, marks, part)
             by_bin.setdefault(part.bin.name, {})[dataset.name] = section
     sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
@@ -371,13 +371,13 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
 
 def _join_datasets(bin_name: str, sections: Mapping[str, Section]) -> Section:
     """Join the rows of data sets over all labels, or within a bin of labels, to rows with columns for all of them."""
-    rows: dict[tuple[str, str | None], Row] = {}
+    joined: dict[tuple[str, str | None], dict[str, Cell]] = {}
     for dataset, section in sections.items():
         for row in section.rows:
-            joined = rows.setdefault((row.head, row.ceiling_of), replace(row, cells={}))
-            cells = {f"{dataset} {name}": cell for name, cell in row.cells.items()}
-            rows[row.head, row.ceiling_of] = replace(joined, cells={**joined.cells, **cells})
-    return Section(bin_name, tuple(rows.values()), bin_name)
+            cells = joined.setdefault((row.head, row.ceiling_of), {})
+            cells.update((f"{dataset} {name}", cell) for name, cell in row.cells.items())
+    rows = (Row(head, cells, ceiling_of) for (head, ceiling_of), cells in joined.items())
+    return Section(bin_name, tuple(rows), bin_name)
 
 
 def _make_section(
@@ -385,11 +385,10 @@ def _make_section(
 ) -> Section:
     """Make the rows of all systems on a data set, or within a bin of its labels, where nothing is published."""
     bin_name = ""
-    title = dataset.name
     name = dataset.name
+    sizes = [size for result in dataset.scored[:1] for size in describe_size(result)]
+    title = " · ".join([name, *sizes])
     systems = benchmark.systems
-    if dataset.first is not None:
-        title = " · ".join([name, *describe_size(dataset.first)])
     if part is not None:
         bin_name = part.bin.name
         title = f"{name}, {part.bin.describe('', shared_nouns([dataset]))}"
@@ -400,8 +399,10 @@ def _make_section(
         by_bin = {"": dataset.list_figures(system, benchmark.measures)}
         if system in dataset.systems:
             by_bin |= dataset.systems[system].by_bin
-        sign = f" {layout.sign(PUBLISHED_SIGN)}" * (system in benchmark.published)
-        lines.append(SystemLine(system, by_bin, shown=f"{system}{sign}"))
+        shown = system
+        if system in benchmark.published:
+            shown = f"{system} {layout.sign(PUBLISHED_SIGN)}"
+        lines.append(SystemLine(system, by_bin, shown=shown))
     section = make_section(lines, layout, signs, bin_name=bin_name, title=title)
     columns = [measure.name for measure in benchmark.measures]
     if part is not None:
@@ -418,7 +419,7 @@ def _make_section(
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
-    comparisons = [comparison for _, comparison in benchmark.items()]
+    comparisons = [*benchmark.values()]
     tests = [
         (name, difference.bin, difference.measure)
         for name, comparison in benchmark.items()
@@ -428,17 +429,18 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
     if tests:
         better, worse = find_signs(layout).values()
         against = benchmark.testing.against
-        best = "best of those tested" if benchmark.published else "best"
-        words = f"{better} {best}, and significantly better than the second"
-        n = counted(len(set(tests)), "best value")
-        if against is not None:
-            words = f"{better} better, {worse} worse than {against}"
-            n = counted(len(tests), "test")
-        yield f"{words}: {n_marks} of {n}"
+        best = "best of the tested systems" if benchmark.published else "best"
+        if against is None:
+            n = counted(len(set(tests)), "best value")
+            yield f"{better} {best}, and significantly better than the second: {n_marks} of {n}"
+        else:
+            yield f"{better} better, {worse} worse than {against}: {n_marks} of {counted(len(tests), 'test')}"
         yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:
+        published = "published"
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)
-        published = f"published ({sources})" if sources else "published"
+        if sources:
+            published = f"published ({sources})"
         yield f"{layout.sign(PUBLISHED_SIGN)} {published}: not tested, but may be best or second"
 
 
@@ -455,8 +457,10 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
         if why.startswith("no file ")  # and not where none is named
     ]
     if gaps:
-        more = f" (and {len(gaps) - MOST_GAPS:,} more)" if len(gaps) > MOST_GAPS else ""
-        yield f"missing: {'; '.join(gaps[:MOST_GAPS])}{more}"
+        line = f"missing: {'; '.join(gaps[:MOST_GAPS])}"
+        if len(gaps) > MOST_GAPS:
+            line += f" (and {len(gaps) - MOST_GAPS:,} more)"
+        yield line
     against = benchmark.testing.against
     untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
     if untested:
@@ -485,4 +489,7 @@ def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Itera
         kind = (word.removesuffix("s") for word in words if word not in names and word not in NUMBER)
         kinds.setdefault(tuple(kind), []).append(line)
     for first, *others in kinds.values():
-        yield f"{first} (and {len(others):,} more of this kind{hint})" if others else first
+        if others:
+            yield f"{first} (and {len(others):,} more of this kind{hint})"
+        else:
+            yield first

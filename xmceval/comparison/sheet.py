@@ -172,7 +172,7 @@ def describe_level(comparisons: Sequence[Compared]) -> str:
     ]
     n_tests = len(families)
     level = f"p < {LEVEL:g}"
-    if n_tests <= 1 and (testing.adjust == "none" or testing.adjust_over == "all"):
+    if n_tests <= 1:
         return level
     if testing.adjust == "none":
         return f"{level}, not adjusted for {counted(n_tests, 'test')}"
@@ -180,7 +180,7 @@ def describe_level(comparisons: Sequence[Compared]) -> str:
         tests = "all tests of each data set" if len(comparisons) > 1 else f"all {n_tests:,} tests"
         return f"{level} (Holm, over {tests})"
     if len(set(families)) == n_tests:
-        return f"{level}, not adjusted across metrics" if n_tests > 1 else level
+        return f"{level}, not adjusted across metrics"
     within = []
     if len(comparisons) > 1:
         within.append("data set")
@@ -289,8 +289,9 @@ def _summarise_marks(differences: Sequence[Difference], against: str) -> str:
     for mark, word in zip(MARKS, words, strict=True):
         if mark in by_mark:
             having = {difference.system: difference for difference in by_mark[mark]}
-            few = _note_few(having) if mark == NONE else ""
-            parts.append(f"{word}: {listed(having)}{few}")
+            parts.append(f"{word}: {listed(having)}")
+            if mark == NONE:
+                parts[-1] += _note_few(having)
     return "; ".join(parts)
 
 
@@ -328,13 +329,17 @@ def _write_pair(differences: Sequence[Difference], layout: Layout) -> str:
             parts.append(f"{how}{than} on {listed(metrics, 'and')}")
     lists = []
     for few, metrics in undetected.items():
+        where = f", where {few}" if few else ""
         if metrics:
-            lists.append(f"{listed(metrics)}, where {few}" if few else listed(metrics))
+            lists.append(f"{listed(metrics)}{where}")
     names = ", and on ".join(lists)
-    if parts:
-        sentence = f"{system} is {', '.join(parts)}"
-        return f"{sentence}; no difference was detected on {names}" if names else sentence
-    return f"no difference between {system} and {baseline} was detected on {names}" if names else ""
+    if not parts and not names:
+        return ""
+    if not parts:
+        return f"no difference between {system} and {baseline} was detected on {names}"
+    if names:
+        parts[-1] += f"; no difference was detected on {names}"
+    return f"{system} is {', '.join(parts)}"
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
@@ -358,7 +363,9 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     elif not all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)):  # their values may differ
         all_of_them = "all " if len(best) > 2 else ""
         lead = f"{listed(best, 'and')}, which are not {all_of_them}compared with each other, are"
-    untested = f"; {listed(apart, 'and')} {agreeing(len(apart), 'was', 'were')} not compared with it" if apart else ""
+    untested = ""
+    if apart:
+        untested = f"; {listed(apart, 'and')} {agreeing(len(apart), 'was', 'were')} not compared with it"
     if not others and beaten:
         return f"{lead} better than all others{untested}"
     after = f"{_note_few({name: from_best[name][0] for name in others})}{untested}"

@@ -79,30 +79,39 @@ def _write_head(words: str) -> Markup:
 
 def _draw_cell(cell: Cell, room: int) -> list[Child]:
     """Draw a value with its emphasis and marks, for which each cell has `room`, and its interval below."""
-    value = element(TAGS[cell.emphasis], cell.value) if cell.emphasis else cell.value
-    interval = [" ", element("span", cell.interval, class_="interval")] if cell.interval else None
-    marks = element("sup", cell.marks, style=f"min-width: {room}ch") if room else None
-    return [element("span", value, interval, class_="value"), marks]
+    value: Child = cell.value
+    if cell.emphasis:
+        value = element(TAGS[cell.emphasis], cell.value)
+    if cell.interval:
+        value = [value, " ", element("span", cell.interval, class_="interval")]
+    drawn: list[Child] = [element("span", value, class_="value")]
+    if room:
+        drawn.append(element("sup", cell.marks, style=f"min-width: {room}ch"))
+    return drawn
 
 
 def _explain(section: Section, unit: str) -> Markup:
     """Explain the unit of values, the lines below them, and how the best values are marked."""
     cells = [cell for row in section.rows for cell in row.cells.values()]
-    intervals = [cell.interval for cell in cells]
     emphases = {cell.emphasis for cell in cells}
-    words: list[Child] = [
-        unit,
-        "± is half the 95% interval" if any(text.startswith("±") for text in intervals) else None,
-        "a..b is the 95% interval" if any(".." in text for text in intervals) else None,
-        ["the ", element("b", "best"), " value is bold"] if BEST in emphases else None,
-        ["the ", element("u", "second"), " is underlined"] if SECOND in emphases else None,
-    ]
+    words: list[Child] = [unit]
+    if any(cell.interval.startswith("±") for cell in cells):
+        words.append("± is half the 95% interval")
+    if any(".." in cell.interval for cell in cells):
+        words.append("a..b is the 95% interval")
+    if BEST in emphases:
+        words.append(["the ", element("b", "best"), " value is bold"])
+    if SECOND in emphases:
+        words.append(["the ", element("u", "second"), " is underlined"])
     return separate(words, "; ")
 
 
 def draw_listings(listings: Iterable[Listing], names: Sequence[str] = ()) -> Markup:
-    """Draw lists, side by side if there is room."""
-    return element("div", [element("div", _draw_listing(listing, names)) for listing in listings], class_="lists")
+    """Draw lists, side by side if there is room; draw nothing if there are none."""
+    drawn = [element("div", _draw_listing(listing, names)) for listing in listings]
+    if not drawn:
+        return Markup("")
+    return element("div", drawn, class_="lists")
 
 
 def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
@@ -111,13 +120,17 @@ def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
     first, *heads = listing.head
     rows = []
     for i, (head, *texts) in enumerate(listing.rows):
-        cells: list[Child] = [text if j in listing.numeric else name(text) for j, text in enumerate(texts, 1)]
-        if i in listing.detected:
-            cells[0] = element("b", cells[0])
-        classes = ("number" if j in listing.numeric else None for j in range(1, len(cells) + 1))
-        drawn = [element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True)]
-        first_cell = element("th", _write_head(head), scope="row") if head else element("td", name(head))
-        rows.append(element("tr", first_cell, drawn))
+        cells = [element("td")]
+        if head:
+            cells = [element("th", _write_head(head), scope="row")]
+        for j, text in enumerate(texts, 1):
+            if j not in listing.numeric:
+                cells.append(element("td", name(text)))
+            elif j == 1 and i in listing.detected:
+                cells.append(element("td", element("b", text), class_="number"))
+            else:
+                cells.append(element("td", text, class_="number"))
+        rows.append(element("tr", cells))
     numeric = [column - 1 for column in listing.numeric]
     return join([_draw_table(write_title(listing.title, names), first, heads, numeric, rows, listing.title), lines])
 
@@ -141,14 +154,17 @@ def _draw_head(head: str, *, is_number: bool) -> Markup:
     if not head.strip():
         return element("td")
     words, at, cutoff = head.partition("@")
-    content = [name(words), element("wbr"), at + cutoff] if words and at else name(head)
+    content: Child = name(head)
+    if words and at:
+        content = [name(words), element("wbr"), at + cutoff]
     return element("th", content, scope="col", class_="number" if is_number else None)
 
 
 def write_title(line: str, names: Sequence[str]) -> Markup:
     """Capitalise a line of the sheet, unless it begins with a name."""
-    begins_with_name = any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names)
-    return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
+    if not any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names):
+        line = line[:1].upper() + line[1:]
+    return isolate(line, names)
 
 
 def write_sentence(line: str, names: Sequence[str]) -> Markup:
@@ -159,7 +175,9 @@ def write_sentence(line: str, names: Sequence[str]) -> Markup:
 def draw_lines(lines: Iterable[Child], class_: str) -> Markup:
     """Draw lines as a list; draw nothing if there are none."""
     items = [element("li", line) for line in lines]
-    return element("ul", items, class_=class_) if items else Markup("")
+    if not items:
+        return Markup("")
+    return element("ul", items, class_=class_)
 
 
 def fold(title: Child, content: Child) -> Markup:
@@ -169,5 +187,4 @@ def fold(title: Child, content: Child) -> Markup:
 
 def separate(parts: Iterable[Child], separator: str) -> Markup:
     """Join the non-empty parts with a separator."""
-    present = [part for part in parts if part]
-    return join([[separator if i else None, part] for i, part in enumerate(present)])
+    return Markup(join(separator).join(join(part) for part in parts if part))

@@ -25,7 +25,7 @@ from xmceval.files.formats import FORMATS
 from xmceval.files.io.chunks import read_lines
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.columns import find_roles, without_texts
+from xmceval.files.tables.columns import find_graded, find_roles, without_texts
 from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, load_row, to_dict
 from xmceval.files.text.words import PADDING
 from xmceval.rows.block import Int64
@@ -103,7 +103,9 @@ def _fields_of(record: Any) -> Mapping[str, Any]:
         if all(isinstance(key, str) for key in record):
             return record
         return {}
-    return record._asdict() if isinstance(record, tuple) and hasattr(record, "_asdict") else {}
+    if isinstance(record, tuple) and hasattr(record, "_asdict"):
+        return record._asdict()  # type: ignore[no-any-return]
+    return {}
 
 
 def _name_fields(fields: Mapping[str, Any], noun: str) -> list[str]:
@@ -112,8 +114,8 @@ def _name_fields(fields: Mapping[str, Any], noun: str) -> list[str]:
         return ["results"]
     roles = find_roles(fields, fields)
     values = roles["score"] or roles["number"]
-    if noun == "grade":  # next to documents, ``label`` is a grade, as in tools of search engines
-        values = roles["grade"] or (roles["label"] if roles["document"] else []) or roles["number"] or roles["score"]
+    if noun == "grade":
+        values = find_graded(roles) or roles["number"] or roles["score"]
     return [without_texts(roles["document"] or roles["label"])[0], *values[:1]]
 
 
@@ -139,6 +141,7 @@ def _by_query(
                 raise DataError(f"{place(number)}: has {other!r}, which the first record lacks")
         if are_json:
             query = _as_name(query)
+            documents = _as_name(documents)
         documents, *values = (cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in (documents, *values))
         if not (isinstance(query, Hashable) and isinstance(documents, (Hashable, list, tuple))):
             raise DataError(f"{place(number)}: expected names of a query and of documents, found {ascii(record)[:60]}")
@@ -146,12 +149,9 @@ def _by_query(
             if noun == "score" and not values:
                 raise DataError(f"{place(number)}: has no score (hint: name it score)")
             of_query = table.setdefault(query, {})
-            name = documents
-            if are_json:
-                name = _as_name(documents)
-            if not isinstance(of_query, dict) or name in of_query:
-                raise DataError(f"{place(number)}: query {query!r} has document {name!r} twice; expected it once")
-            of_query[name] = next(iter(values), 1)
+            if not isinstance(of_query, dict) or documents in of_query:
+                raise DataError(f"{place(number)}: query {query!r} has document {documents!r} twice; expected it once")
+            of_query[documents] = next(iter(values), 1)
             continue
         if query in table:
             raise DataError(f"{place(number)}: the query {query!r} appears twice")
@@ -193,7 +193,9 @@ def records_of(table: Mapping[Any, Any], name: str, noun: str, *, are_json: bool
         rows[query] = _with_values(row, f"{name}: query {query!r}", noun, are_json=are_json)
     form = FORMATS["json-queries"]
     if not are_json:
-        form = FORMATS["run"] if noun == "score" else FORMATS["qrels"]
+        form = FORMATS["qrels"]
+        if noun == "score":
+            form = FORMATS["run"]
     is_ranked = noun == "score" and any(_are_names(row) and row for row in table.values())
     facts = (f"{noun}s by query and document",)
     return QuerySource(name, form, facts, "document", partial(read_dict, rows, name, noun), is_ranked=is_ranked)
@@ -214,21 +216,25 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
         return dict.fromkeys(row, 1)
     if not _are_documents(row):
         raise DataError(f"{place}: expected {{document: {noun}}} or a list of documents, got {describe_type(row)}")
-    fields = _fields_of(row[0]) if row else {}
+    if not row:
+        return {}
+    fields = _fields_of(row[0])
     if _is_document(fields):
         keys = _name_fields(fields, noun)
         if len(keys) == 1:
             raise DataError(f"{place}: has records of {', '.join(fields)}; expected a document and a {noun} in each")
         pairs = [(record.get(keys[0]), record.get(keys[1])) for record in map(_fields_of, row)]
-    elif row and _is_pair(row[0]):
-        pairs = [(item[0], item[1]) if _is_pair(item) else (item, None) for item in row]
+    elif _is_pair(row[0]):
+        pairs = [(*item,) if _is_pair(item) else (item, None) for item in row]
+    elif noun == "grade":
+        pairs = [(document, 1) for document in row]
     else:
-        pairs = [(document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)]
+        pairs = list(zip(row, range(len(row), 0, -1), strict=True))
     if are_json:
         pairs = [(_as_name(document), value) for document, value in pairs]
-    others = [document for document, _ in pairs if not isinstance(document, Hashable)]
-    if others:
-        raise DataError(f"{place}: expected the name of a document, found {ascii(others[0])[:60]}")
+    for document, _ in pairs:
+        if not isinstance(document, Hashable):
+            raise DataError(f"{place}: expected the name of a document, found {ascii(document)[:60]}")
     documents = dict(pairs)
     if len(documents) < len(pairs):
         twice, _ = Counter(document for document, _ in pairs).most_common(1)[0]
@@ -256,8 +262,9 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
     if place == "lines":
         table = _by_query(_read_lines(path), lambda line: f"{path}:{line}", noun, are_json=True)
         return records_of(table, str(path), noun, are_json=True)
+    content = read_all_bytes(path)
     try:
-        table = dict(json.loads(read_all_bytes(path).decode("utf-8-sig"), object_pairs_hook=to_dict))
+        table = dict(json.loads(content.decode("utf-8-sig"), object_pairs_hook=to_dict))
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
     except json.JSONDecodeError as error:

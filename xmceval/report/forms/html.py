@@ -25,13 +25,14 @@ Child = str | int | None | Iterable["Child"]
 
 
 def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
-    """Make an element: `class_` is ``class``, `data_sort` is ``data-sort``; None and False omit attributes."""
+    """Make an element: `class_` is ``class``, `aria_label` is ``aria-label``; None omits an attribute."""
     head = tag
     for key, value in attributes.items():
-        if value is not None and value is not False:
-            attribute = key.rstrip("_").replace("_", "-")
-            head += f" {attribute}" if value is True else f' {attribute}="{text(str(value))}"'
-    return Markup(f"<{head}>" if tag in VOID else f"<{head}>{join(children)}</{tag}>")
+        if value is not None:
+            head += f' {key.rstrip("_").replace("_", "-")}="{text(str(value))}"'
+    if tag in VOID:
+        return Markup(f"<{head}>")
+    return Markup(f"<{head}>{join(children)}</{tag}>")
 
 
 def join(children: Child) -> Markup:

@@ -277,6 +277,7 @@ class Compared:
         Parameters
         ----------
         system : str
+            The name of a system.
         bin : str
             A bin of labels; empty for all labels.
         """

@@ -93,6 +93,7 @@ def convert(
     Returns
     -------
     Conversion
+        Its ``description``, ``n_rows``, ``n_labels``, ``n_entries`` and ``warnings`` say what was read and written.
 
     Raises
     ------

@@ -40,6 +40,7 @@ def label_ranking_average_precision_score(
     Returns
     -------
     float
+        From 0 to 1; higher is better.
 
     Raises
     ------
@@ -172,6 +173,7 @@ def dcg_score(
     Returns
     -------
     float
+        The mean over rows.
 
     Raises
     ------
@@ -218,6 +220,7 @@ def ndcg_score(
     Returns
     -------
     float
+        From 0 to 1; higher is better.
 
     Raises
     ------

@@ -119,6 +119,7 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
     Returns
     -------
     float64 array with the shape of `counts`
+        1/p of each label, at least 1.
 
     Raises
     ------

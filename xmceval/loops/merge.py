@@ -47,6 +47,7 @@ def merge(
     Returns
     -------
     Result
+        As `score` returns for all rows at once.
 
     Raises
     ------

@@ -100,10 +100,10 @@ def check_outputs(
     truth: OpenedTruth,
     systems: Sequence[OpenedSystem],
     *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
+    rows: bool,
+    save_rows: str | Path | None,
     save_state: str | Path | None = None,
-    force: bool = False,
+    force: bool,
 ) -> None:
     """Refuse files that would overwrite an input, and metrics without per-row values, before scoring."""
     if (rows or save_rows is not None) and not truth.setup.program.columns:
@@ -135,7 +135,7 @@ def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator
                 yield to_path(part)
 
 
-def write_state(path: str | Path, state: State, *, shard: Any = None, force: bool = False) -> None:
+def write_state(path: str | Path, state: State, *, shard: Any, force: bool) -> None:
     """Write the state of a system to a file."""
     from xmceval.scoring.state_file import pack_state  # not loaded by a score that saves nothing
 
@@ -150,9 +150,9 @@ def keep_rows(
     truth: OpenedTruth,
     results: tuple[Result, ...],
     *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    force: bool = False,
+    rows: bool,
+    save_rows: str | Path | None,
+    force: bool,
 ) -> tuple[Result, ...]:
     """Save per-row values if a path was passed, and attach them to the results if `rows` is true."""
     ids = truth.row_ids

@@ -123,7 +123,9 @@ def read_plan(
         chosen = [dataset for dataset in datasets if dataset.has_columns] or datasets
         columns = dict.fromkeys(measure for dataset in chosen for measure in dataset.columns)
         # After a mistake the columns are unknown.
-        systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
+        if config.mistakes:
+            columns.clear()
+        systems = read_systems(config, datasets, list(columns), strict=strict)
         tested = [system.name for system in systems if system.published is None]
         values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
         against = values.get("against")

@@ -159,7 +159,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     def __len__(self) -> int:
         return sum(dataset.comparison is not None for dataset in self.datasets)
 
-    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout) -> Sheet:
         """Return the table of all data sets, one below the other."""
         return _build_sheet(self, layout)
 
@@ -272,7 +272,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             matplotlib is not installed, or no data set has values.
         """
         check_installed()
-        picture: Picture = load_form("benchmark").draw_benchmark(self, metrics=metrics)
+        picture: Picture = load_form("benchmark").draw_benchmark(self, metrics)
         return picture
 
     def count_cells(self) -> dict[str, int]:

@@ -168,11 +168,11 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         head, *lines = [line for line in csv.reader(io.StringIO(text)) if line] or [[]]
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV; expected per-instance values") from error
-    has_queries = QUERY in head and "row" not in head
-    if has_queries:
-        head = ["row" if name == QUERY else name for name in head]
+    first = "row"
+    if "row" not in head:
+        first = QUERY
     names = _list_metrics(head)
-    if "row" not in head or not names:
+    if first not in head or not names:
         raise DataError(
             f"{path}: expected per-instance values, npz or CSV with the column row or query and one per metric "
             f"(hint: write them with {argument('save_rows')})"
@@ -182,7 +182,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
             raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
     ones = ["1"] * len(lines)
     columns = {name: [line[place] for line in lines] for place, name in enumerate(head)}
-    keys = [*zip(columns["row"], columns.get("system", [path.stem.removesuffix(".rows")] * len(lines)), strict=True)]
+    keys = [*zip(columns[first], columns.get("system", [path.stem.removesuffix(".rows")] * len(lines)), strict=True)]
     rows, systems = (tuple(dict.fromkeys(key[part] for key in keys)) for part in range(2))
     for number, (key, expected) in enumerate(itertools.zip_longest(keys, itertools.product(rows, systems)), 2):
         if key != expected:
@@ -202,7 +202,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         raise DataError(f"{path}: expected one weight per row, the same for all systems")
     has_ideal = tuple(IDEAL + name in head for name in names)
     meta = dict[str, Any]()
-    if has_queries:
+    if first == QUERY:
         meta["has_queries"] = True
     metrics = _find_metrics(path, names)
     return RowTable(str(path), systems, metrics, rows, values, weights[:, :1].ravel(), has_ideal, meta)

@@ -168,7 +168,7 @@ def run_plan(
         plan.measures,
         plan.testing,
         {system.name: system.source for system in plan.systems if system.published is not None},
-        "" if plan.file is None else str(plan.file),
+        str(plan.file or ""),
         (
             *judge_datasets(gates, comparisons, plan.measures, plan.tested, against or plan.tested[0], layout),
             *(judged for dataset in outcomes for judged in _judge_values(required, dataset, plan, layout)),

@@ -175,24 +175,23 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
                     section = _make_section(self, dataset, layout, marks, part)
                     by_bin.setdefault(part.bin.name, {})[dataset.name] = section
         sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
-        measures = self.measures
         propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in self.items()}
         about = [f"{name}: {words}" for name, words in propensities.items() if words]
         heads: dict[str, tuple[str, str]] = {}
         if is_joined:
             about = [" · ".join(filter(None, [by_bin[""][name].title, words])) for name, words in propensities.items()]
             about += [section.title for section in sections[len(self.datasets) :]]
-            names = [dataset.name for dataset in self.datasets]
-            heads = {f"{name} {measure.name}": (name, measure.name) for name in names for measure in measures}
+            places = [(dataset.name, measure.name) for dataset in self.datasets for measure in self.measures]
+            heads = {" ".join(place): place for place in places}
             sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
         n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
-        groups = [name for name, _ in heads.values()] or [measure.head for measure in measures]
+        groups = [name for name, _ in heads.values()] or [measure.head for measure in self.measures]
         below = [*_describe_gaps(self), *about]
         if not layout.is_quiet:
             below.extend(by_kind(list_lines(self, "facts"), self))
         return Sheet(
             above=(),
-            columns=tuple(heads or [measure.name for measure in measures]),
+            columns=tuple(heads or [measure.name for measure in self.measures]),
             sections=tuple(sections),
             below=tuple(below),
             layout=layout,
@@ -215,8 +214,10 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         drawing = load_form(form)
         narrow = replace(layout, intervals=bool(layout.intervals))
         candidates = []  # layouts, joined or not, with at most so many blocks of columns
-        measures = [{figure.measure for figure in comparison.results[0].figures} for comparison in self.values()]
-        has_same_metrics = all(of_dataset == set(self.measures) for of_dataset in measures)
+        has_same_metrics = all(
+            {figure.measure for figure in comparison.results[0].figures} == set(self.measures)
+            for comparison in self.values()
+        )
         if form in {"table", "latex"} and len(self.datasets) > 1 and has_same_metrics:
             candidates = [(narrow, True, (len(self.datasets) + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
@@ -411,7 +412,6 @@ def _make_section(
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
-    comparisons = [*benchmark.values()]
     tests = [
         (name, difference.bin, difference.measure)
         for name, comparison in benchmark.items()
@@ -427,7 +427,7 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
             yield f"{better} {best}, and significantly better than the second: {n_marks} of {n}"
         else:
             yield f"{better} better, {worse} worse than {against}: {n_marks} of {counted(len(tests), 'test')}"
-        yield from describe_tests(benchmark.testing, comparisons)
+        yield from describe_tests(benchmark.testing, [*benchmark.values()])
     if benchmark.published:
         published = "published"
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)

@@ -5,7 +5,6 @@ import io
 import json
 
 import pytest
-from support.approved import check
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")
@@ -22,13 +21,6 @@ def shown(run):
         return out
 
     return shown
-
-
-def test_markdown_and_latex_are_as_they_were_approved(shown):
-    check(__file__, "score.md", shown("score", *ASKED, "-o", "md"))
-    layout = ("--fraction", "--places", 3)
-    asked = ("score", *FILES[:2], "-m", "P@1,5", "-o", "latex", *layout)
-    check(__file__, "score.tex", shown(*asked))
 
 
 def test_every_form_shows_differences_and_runs_only_with_pairs(shown):

@@ -85,11 +85,11 @@ def test_training_labels_in_shards_count_as_the_whole(files, run):
     assert tables[0] == tables[1]
 
 
-def test_matplotlib_is_asked_for_before_anything_is_read(run, monkeypatch):
+@pytest.mark.parametrize("option", [("--page", "p.html"), ("--plot", "x.svg")])
+def test_matplotlib_is_asked_for_before_anything_is_read(run, monkeypatch, option):
     monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
-    code, _, err = run("score", "missing.txt", "missing.txt", "--page", "p.html")
-    assert code == 1
-    assert "pip install matplotlib" in err
+    message = "Error: drawing pictures needs the package matplotlib (hint: pip install matplotlib)\n"
+    assert run("score", "missing.txt", "missing.txt", *option) == (1, "", message)
 
 
 def test_the_page_is_said_to_be_written_unless_quiet(files, run):

@@ -6,6 +6,7 @@ XMCEVAL_APPROVE=1 writes what it prints below it.
 """
 # ruff: noqa: F401 - lines use what is imported here
 
+import os
 import re
 import shlex
 import shutil

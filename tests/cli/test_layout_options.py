@@ -23,17 +23,6 @@ def shown(run):
     return shown
 
 
-def test_every_form_shows_differences_and_runs_only_with_pairs(shown):
-    asked = ("compare", *ASKED, "--runs", "C=model_a.txt,model_b.txt")
-    for form in ("table", "md", "latex"):
-        with_pairs, left_out = shown(*asked, "-o", form, "--pairs"), shown(*asked, "-o", form)
-        for sign in ("wins/ties/losses", " lowest "):
-            assert sign in with_pairs
-            assert sign not in left_out
-        assert ("C (2) " in with_pairs, "C (2) " in left_out, "C, mean of 2 runs" in left_out) == (True, False, True)
-    assert shown("compare", *ASKED, "-o", "latex", "--pairs").count(r"\begin{tabular}") > 1
-
-
 def test_csv_and_json_have_fractions_and_may_be_asked_for_them(shown):
     assert shown("score", *ASKED, "-o", "csv", "--fraction") == shown("score", *ASKED, "-o", "csv")
 

@@ -43,14 +43,6 @@ def test_wrong_usage_ends_with_2(run, name):
     assert "(hint: -o" not in err
 
 
-@pytest.mark.parametrize("args", [(), ("score",), ("score", TRUTH), ("nothing",), ("report",)])
-def test_missing_arguments_end_with_2(run, args):
-    code, out, err = run(*args)
-    assert (code, out) == (2, "")
-    assert err.startswith("Usage: xmceval ")
-    assert f"No such command '{args[0]}'.\n" in err if args in {("nothing",), ("report",)} else "No such" not in err
-
-
 def test_the_command_alone_prints_its_help(run):
     assert run()[2] == run("--help")[1]
 

@@ -34,7 +34,7 @@ import click, numpy, xmceval.cli.main
 from xmceval.kernels.rows.tally import count_labels
 import matplotlib.figure, scipy.sparse, scipy.special
 import xmceval.comparison.compare, xmceval.page.page, xmceval.scoring.evaluate
-count_labels(numpy.zeros(1, int), numpy.zeros(1, numpy.uint8), numpy.zeros(1, numpy.int32))  # numba starts here, once
+count_labels(numpy.zeros(1, int), numpy.zeros(1, numpy.uint8), numpy.zeros(1, numpy.int32))  # LLVM starts here, once
 for line, closed, out, err in json.loads(sys.argv[1]):
     number = os.fork()
     if number == 0:

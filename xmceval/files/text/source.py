@@ -230,7 +230,9 @@ def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[i
     """Count the rows and lines in a range of whole lines."""
     from xmceval.kernels.text.lines import count_rows as count_uncommented
 
-    n_rows, n_lines = count_uncommented(chunk.text, start, stop)
+    counts = np.empty(2, dtype=np.int64)
+    count_uncommented(chunk.text, start, stop, counts)
+    n_rows, n_lines = counts.tolist()
     return n_rows if grammar.has_comments else n_lines, n_lines
 
 

@@ -27,7 +27,7 @@ from xmceval.kernels.metrics.labelwise import (
 )
 from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
 from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES, Propensities
-from xmceval.rows.block import Float64, Int64, Rows, read_only
+from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
 from xmceval.scoring.tasks.curves import WEIGHT_BITS
@@ -247,7 +247,7 @@ class LabelCounters(Part):
             count(indptr, true, rows.decided.counts, labels, units, rows.drop_empty, counters)
         else:
             ranked = place(rows.ranked)
-            cutoffs = read_only(rows.cutoffs)
+            cutoffs = rows.cutoffs
             count = count_ranked if are_narrow else count_ranked_wide
             count(indptr, true, ranked, rows.n_ranked, cutoffs, units, rows.drop_empty, counters)
             if self._in_ideal:

@@ -66,7 +66,7 @@ class UsageError(XmcevalError):
 
 
 class XmcevalWarning(UserWarning):
-    """A reason why the values may be wrong; the Python functions issue `Result.doubts`."""
+    """A reason why the values may be wrong; the Python functions issue one for each of `Result.doubts`."""
 
 
 class Doubt(str):

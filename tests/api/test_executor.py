@@ -142,24 +142,6 @@ def test_parts_of_any_format_give_the_bits_and_the_warnings_of_one_process(form)
     assert (executor.n_tasks["score_part"] > 4) == (form not in {"gz", "packed"})
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"sample_weight": np.arange(N_ROWS) % 5 / 3},
-        {"filter": np.array([[0, 3], [120, 7], [239, 2]]), "filter_truth": True},
-        {"duplicates": "max", "empty_rows": "drop", "ties": "expected", "metrics": "P,nDCG"},
-        {"by_frequency": "head,torso,tail", "ceiling": True},
-        {"threshold": 0.5},
-    ],
-    ids=lambda options: next(iter(options)),
-)
-def test_options_are_those_of_one_process(options):
-    doubled = "".join(line.replace("\n", " 29:.5 29:.7\n") for line in to_lines(SCORES[:, :29]))
-    scores = write("p.txt", doubled if "duplicates" in options else SCORES)
-    _, executor = check_same(write("t.txt", TRUTH), scores, **{"k": "1,3", **options})
-    assert executor.n_tasks["score_part"] > 4
-
-
 def test_shards_continue_and_several_systems_share_a_truth():
     for i, (start, stop) in enumerate(pairwise([0, 70, 70, 200, N_ROWS])):
         sp.save_npz(f"t-{i}.npz", TRUTH[start:stop], compressed=i % 2 == 0)

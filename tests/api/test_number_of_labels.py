@@ -72,18 +72,6 @@ def test_no_value_depends_on_the_other_systems(form):
         refused(r"declares the number of \w+, which is needed \(hint: pass n_labels", truth, a, metrics=name)
 
 
-def test_the_hint_names_the_option_and_the_other_mean(run):
-    as_text(ONES, "t.txt")
-    as_text(A, "a.txt")
-    why = "no input declares the number of labels, which is needed (hint: pass --n-labels"
-    assert run("score", "t.txt", "a.txt", "-m", "MCC") == (1, "", f"Error: MCC: {why})\n")
-    mean = ", or over=truth for the mean over the labels that are true in some instance"
-    assert run("score", "t.txt", "a.txt", "-m", "macroF1@1") == (1, "", f"Error: macroF1@1: {why}{mean})\n")
-    evaluator = xmceval.Evaluator(metrics="macroF1@1")
-    with pytest.raises(xmceval.DataError, match="no batch declares the number of labels"):
-        evaluator.update(TRUTH, A)
-
-
 @pytest.mark.parametrize("n_labels", [5, 8, 200])
 def test_what_declares_the_number_of_labels_is_the_divisor(n_labels):
     a = A if n_labels > 5 else ([[0, 1], *A[0][2:3] * 4], [[0.9, 0.2], *A[1][2:3] * 4])
@@ -103,14 +91,10 @@ def test_what_declares_the_number_of_labels_is_the_divisor(n_labels):
         assert dict(found) == dict(expected), options
 
 
-def test_matrices_of_predictions_beside_lists_must_agree():
+def test_matrices_of_predictions_beside_lists_declare_the_number_of_labels_where_it_matters():
     narrow, wide = np.eye(5)[[0, 1, 3, 4, 2]] + 0.5, np.eye(5, 7) + 0.5
     alone = xmceval.score(TRUTH, narrow, metrics="macroF1@1")
     assert dict(xmceval.score_all(TRUTH, {"a": narrow, "b": narrow * 2}, metrics="macroF1@1")["a"]) == dict(alone)
-    with pytest.raises(xmceval.DataError, match=r"has 7 columns, but .* has 5"):
-        xmceval.score_all(TRUTH, {"a": narrow, "b": wide}, metrics="macroF1@1")
-    with pytest.raises(xmceval.DataError, match="no input declares the number of labels"):
-        xmceval.score_all(TRUTH, {"a": narrow, "b": A}, metrics="macroF1@1")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         both = xmceval.score_all(TRUTH, {"a": narrow, "b": wide}, metrics="P@1,macroF1(over=truth)@1")

@@ -127,19 +127,6 @@ def test_systems_that_name_labels_in_two_orders_are_refused_beside_a_truth_witho
             assert {result["P@1"] for result in results} == {values(Y, S, train=TRAIN)["P@1"]}
 
 
-def test_the_shard_without_names_is_called_by_its_name():
-    """Its labels may be in either order, so that other shards must have one."""
-    halves = slice(0, N // 2), slice(N // 2, N)
-    scores = [frame(S[halves[0]], SAME), frame(S[halves[1]], OTHER)]
-    for truths, unnamed in (
-        ([Y[halves[0]], Y[halves[1]]], "y_true[0]"),
-        ([frame(Y[halves[0]], SAME), Y[halves[1]]], "y_true[1]"),
-    ):
-        with pytest.raises(DataError, match=rf"y_score\[1\]: .* another order, and {re.escape(unnamed)} has none"):
-            xmceval.score(truths, scores, metrics=METRICS)
-        xmceval.score(truths, [frame(S[half], SAME) for half in halves], metrics=METRICS)
-
-
 def run_loop(batches, **options):
     """Return the values of batches, and of an Evaluator that is pickled, and one that is saved, between them."""
     evaluators = [xmceval.Evaluator(metrics=METRICS, n_labels=N_LABELS, **options) for _ in range(3)]

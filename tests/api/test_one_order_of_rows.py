@@ -97,6 +97,20 @@ def test_ids_passed_join_weights_and_predictions_or_are_refused(form):
             assert found == pytest.approx(right)
 
 
+def test_ids_passed_do_not_excuse_a_column_that_differs_between_truth_and_predictions():
+    truth = FORMS["lists, key"](Y, SAME, are_scores=False)
+    scores = FORMS["lists, key"](S, OTHER, are_scores=True)
+    assert "its 'key' differs from 'key' of y_true" in tried(
+        truth, scores, row_ids=[f"q{i}" for i in range(N)], rows=True
+    )
+
+
+def test_ids_passed_replace_a_column_of_ids_that_repeats():
+    truth = table(Y, SAME, are_scores=False).assign(id=["a", "b"] * (N // 2))
+    scores = table(S, OTHER, are_scores=True).assign(id=IDS[OTHER])
+    assert tried(truth, scores, row_ids=IDS, rows=True) == pytest.approx(values(Y, S))
+
+
 @pytest.mark.parametrize(("one", "two"), list(itertools.product(sorted(FORMS.keys() - {"lists, key"}), repeat=2)))
 def test_systems_that_name_rows_in_two_orders_are_refused_beside_a_truth_without_names(one, two):
     systems = {

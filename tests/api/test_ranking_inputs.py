@@ -189,20 +189,3 @@ def test_default_metrics_of_queries_are_those_of_search_and_take_the_cutoffs_and
     assert [key[0] for key in xmceval.compare(QRELS, {"a": RUN, "b": RUN})] == list(results["a"])
     toy = {"datasets": {"toy": {"truth": write_qrels("q.txt", QRELS)}}, "systems": {"a": write_run("r.txt", RUN)}}
     assert list(xmceval.benchmark(toy)["toy"].systems["a"]) == list(results["a"])
-
-
-def test_tables_of_queries_have_their_words_and_fractions():
-    result = xmceval.score(QRELS, RUN, rows=True)
-    assert (result.nouns.row, result.nouns.label) == ("query", "document")
-    table = str(result).splitlines()
-    assert table[0] == "2 queries · 4 documents · 1.5 relevant documents and 2 retrieved documents per query"
-    assert table[1:3] == ["         y_score", "nDCG@10  0.5055 ±1.5936"]
-    assert "| nDCG@10 |   50.55 |" in result.to_markdown(percent=True, intervals=False)
-    assert repr(result).startswith("<Result of y_score: 4 values, 2 queries, 4 documents")
-    comparison = xmceval.compare(QRELS, {"a": RUN, "b": {**RUN, "q1": {"d2": 1.0}}}, metrics="P", k=1)
-    assert "paired over 2 queries" in str(comparison["P@1", "b", "a"])
-    assert "points" not in str(comparison["P@1", "b", "a"])
-    [outcome] = xmceval.check_worse(comparison, "P@1:0.5")
-    assert outcome.limit == 0.5
-    [outcome] = xmceval.check_worse(comparison, "P@1:0.5%")
-    assert outcome.limit == 0.005

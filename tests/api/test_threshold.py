@@ -25,17 +25,6 @@ def test_a_threshold_is_rounded_to_the_type_of_the_scores(threshold):
         assert (found["tp"], found["fp"]) == ((decided & (truth > 0)).sum(), (decided & (truth == 0)).sum())
 
 
-def test_a_threshold_without_a_metric_of_decisions_is_doubted():
-    with pytest.warns(xmceval.XmcevalWarning, match="^the threshold has no effect"):
-        result = xmceval.score(sparse.eye(2), sparse.eye(2), k=1, metrics="macroF1", threshold=0.5)
-    [line] = (each for each in result.doubts if each.startswith("the threshold has no effect"))
-    assert "f1_score(average=macro)" in line
-    assert not xmceval.score(sparse.eye(2), sparse.eye(2), metrics="f1_score(average=macro)", threshold=0.5).doubts
-    with pytest.warns(xmceval.XmcevalWarning):
-        result = xmceval.score(sparse.eye(4), sparse.eye(4), k=1, metrics="PSP", threshold=0.5)
-    assert [line.split()[:2] for line in result.doubts] == [["the", "threshold"], ["propensities", "are"]]
-
-
 def test_scores_that_float64_would_round_are_not_compared_across_rows(tmp_path):
     for wide in ([[2**53 + 1, 1], [0, 1]], [[-(2**60) - 1, -(2**60)], [2**60 + 1, 0]]):
         files = tmp_path / "s.npy", tmp_path / "s.npz"
@@ -102,36 +91,7 @@ def test_nothing_is_doubted_where_there_are_no_scores_at_all():
     assert not xmceval.score(np.eye(3)[:2], empty, metrics="f1_score", threshold=0.5).doubts
 
 
-LOGIT, PERCENT = np.array([[2.5, -3, 0.75], [-8, 4, 0]]), np.array([[90, 25, 0], [12.5, 50, 75]])
-SCALES = {  # threshold and scores, and how the doubt goes on; empty where the threshold may be meant
-    "logits": (0.5, LOGIT, "are they logits? (hint: pass threshold=0 for logits, or "),
-    "logits and another threshold": (0.75, LOGIT, "are they logits? (hint: pass threshold=1.0986 for logits, or "),
-    "scores from 0": (0.5, np.abs(LOGIT), "are they on the same scale?"),
-    "log probabilities": (0.5, np.minimum(LOGIT, 0.6), "are they logits? (hint: "),
-    "percents": (
-        0.5,
-        PERCENT,
-        "are they percents? (hint: pass threshold=50 for percents, or divide the scores by 100)",
-    ),
-    "BM25": (0.5, 4 * PERCENT, "are they on the same scale?"),
-    "probabilities": (0.5, SCORES, ""),
-    "rounded probabilities": (0.5, SCORES + 1e-7, ""),
-    "cosines": (0.5, 2 * SCORES - 1, ""),
-    "masked probabilities": (0.5, np.where(SCORES < 0.2, -1e9, SCORES), ""),
-    "logits at 0": (0, LOGIT, ""),
-    "counts from 1": (1, PERCENT, ""),
-    "percents at 50": (50, PERCENT, ""),
-}
-
-
-@pytest.mark.parametrize("case", SCALES)
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, np.float32], ids=["dense", "CSR", "float32"])
-def test_a_threshold_of_probabilities_is_doubted_where_scores_have_another_scale(case, convert):
-    threshold, scores, doubt = SCALES[case]
-    with warnings.catch_warnings(action="ignore"):
-        result = xmceval.score(np.eye(3)[:2], convert(scores), metrics="f1_score", threshold=threshold, n_labels=3)
-    of_threshold = [line for line in result.doubts if "threshold" in line]
-    assert [doubt in line for line in of_threshold] == ([True] if doubt else [])
+LOGIT = np.array([[2.5, -3, 0.75], [-8, 4, 0]])
 
 
 def test_the_values_seen_are_named_and_are_those_of_all_rows_in_batches_states_and_parts():
@@ -167,14 +127,3 @@ def test_the_places_of_labels_without_scores_are_on_no_scale(run, duplicates):
     assert (code, err) == (0, "")
     code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score,microAP", "--threshold", "0.5")
     assert (code, err.count("p.txt has rankings without scores"), "leave out --threshold" in err) == (1, 2, True)
-
-
-def test_the_command_names_the_option(run):
-    write("t.txt", "2 3\n0:1\n1:1\n")
-    write("p.txt", "2 3\n0:90 1:25\n0:12.5 1:50 2:75\n")
-    doubt = (
-        "doubt: the threshold 0.5 is in 0..1, but the scores are from 12.5 to 90: are they percents? (hint: pass "
-        "--threshold 50 for percents, or divide the scores by 100)\n"
-    )
-    code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "--threshold", "0.5", "-q")
-    assert (code, err) == (0, doubt)

@@ -49,7 +49,7 @@ def test_names_are_whole_and_what_was_not_scored_says_so(made):
 
 
 def test_what_cannot_be_drawn_is_refused(made):
-    with pytest.raises(UsageError, match="there is nothing to draw; the metrics are P@1, P@2, coverage_error"):
+    with pytest.raises(UsageError, match="metrics: R@1 was not computed; expected any of P@1, P@2, coverage_error"):
         made.plot(metrics="R@1")
     with pytest.raises(DataError, match="no data set has values"):
         benchmark({"one": {"a": 3, "b": 4}}, failed={"one": "it is empty"}).plot()

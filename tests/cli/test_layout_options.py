@@ -29,8 +29,6 @@ def test_markdown_and_latex_are_as_they_were_approved(shown):
     layout = ("--fraction", "--places", 3)
     asked = ("score", *FILES[:2], "-m", "P@1,5", "-o", "latex", *layout)
     check(__file__, "score.tex", shown(*asked))
-    with_intervals = r"    P & 0.686~{\scriptsize $\pm$0.041} & 0.374~{\scriptsize $\pm$0.019} \\" + "\n"
-    assert with_intervals in shown(*asked, "--intervals")
 
 
 def test_every_form_shows_differences_and_runs_only_with_pairs(shown):
@@ -42,55 +40,6 @@ def test_every_form_shows_differences_and_runs_only_with_pairs(shown):
             assert sign not in left_out
         assert ("C (2) " in with_pairs, "C (2) " in left_out, "C, mean of 2 runs" in left_out) == (True, False, True)
     assert shown("compare", *ASKED, "-o", "latex", "--pairs").count(r"\begin{tabular}") > 1
-
-
-@pytest.mark.parametrize(
-    ("args", "row"),
-    [
-        ((), "model_a   68.60 ±4.08   37.40 ±1.91   68.60 ±4.08   59.14 ±2.49"),
-        (("--no-intervals",), "model_a   68.60   37.40   68.60   59.14"),
-        (("--no-intervals", "--fraction"), "model_a  0.6860  0.3740  0.6860  0.5914"),
-        (("--fraction", "--places", 2), "model_a  0.69 ±0.04  0.37 ±0.02    0.69 ±0.04    0.59 ±0.02"),
-        (("--places", 0), "model_a   69 ±4   37 ±2     69 ±4     59 ±2"),
-    ],
-)
-def test_options_of_the_layout_change_how_a_table_looks(shown, args, row):
-    assert row.split() in [line.split() for line in shown("score", *ASKED, *args).splitlines()]
-
-
-def test_one_row_has_neither_intervals_nor_tests(shown, tmp_path):
-    for name, text in (("t.txt", "1 3\n0:1\n"), ("a.txt", "1 3\n0:1 1:.5\n"), ("b.txt", "1 3\n1:1 0:.5\n")):
-        (tmp_path / name).write_text(text)
-    files = [tmp_path / name for name in ("t.txt", "a.txt", "b.txt")]
-    for form in ("table", "md", "latex"):
-        out = shown("compare", *files, "-m", "P@1", "-q", "-o", form)
-        assert "±" not in out
-        assert r"\pm" not in out
-        assert "P@1 was not tested" in out
-        assert "& P@1 \\\\" in out or form != "latex"
-
-
-@pytest.mark.parametrize("form", ["csv", "json"])
-@pytest.mark.parametrize("args", [("--places", 3), ("--no-intervals",), ("--percent",)])
-def test_options_without_effect_are_refused(run, form, args):
-    for command in ("score", "compare"):
-        message = f"Error: {args[0]} has no effect on -o {form} (hint: pass -o table or md or latex)\n"
-        assert run(command, *ASKED, "-o", form, *args) == (2, "", message)
-
-
-@pytest.mark.parametrize(
-    ("flag", "hint"),
-    [
-        *(("--latex", "-o latex"), ("--tex", "-o latex"), ("--markdown", "-o md"), ("--csv", "-o csv")),
-        *(("--json", "-o json"), ("--html", "--page FILE.html"), ("--jsn", "")),
-    ],
-)
-def test_a_form_that_is_passed_as_an_option_is_answered_with_the_option(run, flag, hint):
-    for command in ("score", "compare"):
-        code, _, err = run(command, *FILES, flag)
-        assert code == 2
-        assert f"No such option '{flag}'" + (f" (hint: {hint})" if hint else "") in err
-        assert ("(hint: " in err) == bool(hint)
 
 
 def test_csv_and_json_have_fractions_and_may_be_asked_for_them(shown):

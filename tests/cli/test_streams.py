@@ -29,12 +29,17 @@ LINES = {
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files; an output
 # called | is a pipe without a reader.
 RUN = """
-import json, os, sys
-import click, numpy, xmceval.cli.main
-from xmceval.kernels.rows.tally import count_labels
-import matplotlib.figure, scipy.sparse, scipy.special
-import xmceval.comparison.compare, xmceval.page.page, xmceval.scoring.evaluate
-count_labels(numpy.zeros(1, int), numpy.zeros(1, numpy.uint8), numpy.zeros(1, numpy.int32))  # LLVM starts here, once
+import contextlib, gc, json, os, sys
+import xmceval.cli.main
+import matplotlib.figure, xmceval.page.page
+
+# What the copies need is loaded here, once: modules and compiled kernels.
+WARM = "score t.txt p.txt -m P,PSP", "compare t.txt p.txt q.txt -m P,PSP", "inspect t.txt p.txt", "convert p.txt -"
+with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
+    for line in (*WARM, "merge 1.state", "benchmark b.toml"):
+        with contextlib.suppress(SystemExit):
+            xmceval.cli.main.main(line.split())
+gc.freeze()  # a copy that ends need not look through what was loaded before it
 for line, closed, out, err in json.loads(sys.argv[1]):
     number = os.fork()
     if number == 0:

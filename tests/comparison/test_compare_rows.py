@@ -11,7 +11,7 @@ from support.pieces import read_in_pieces
 
 import xmceval
 from xmceval.cli.main import main
-from xmceval.errors import DataError, UsageError, XmcevalWarning
+from xmceval.errors import DataError, XmcevalWarning
 from xmceval.files.saved_rows import read_rows
 
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]
@@ -60,26 +60,6 @@ def test_rows_are_in_order_and_are_those_of_the_judge(made, save, monkeypatch):
     assert np.mean(hits) == pytest.approx(xmceval.score(truth, scores["a"], metrics="P@1")["P@1"])
 
 
-def test_rows_of_another_truth_or_with_other_propensities_are_refused(made, save):
-    truth, _, options = made
-    other = truth.copy()
-    other[3, 5] ^= True
-    save("a.npz", **options)
-    save("b.npz", y_true=other, **options)
-    save("c.npz", **{**options, "inverse_propensities": options["inverse_propensities"] + 1})
-    with pytest.raises(DataError, match=r"a.npz and b.npz are of different truths.*\(hint: score both"):
-        xmceval.compare_rows(["a.npz", "b.npz"])
-    with pytest.raises(DataError, match=r"were scored with different propensities, which PSP@3 depends on \(hint:"):
-        xmceval.compare_rows(["a.npz", "c.npz"])
-
-
-@pytest.mark.parametrize("text", ["a,b\n1\r2,3\n", "query,AP\n" + "0" * 200_000 + ",1\n"])
-def test_text_that_is_no_csv_is_refused_whatever_python_says_of_it(text):
-    Path("a.txt").write_bytes(text.encode())
-    with pytest.raises(DataError, match="cannot be read as CSV"):
-        read_rows("a.txt")
-
-
 def test_a_csv_needs_only_the_column_of_rows_and_those_of_metrics():
     Path("all.csv").write_text("P@1,row,weight,system\n0.5,0,1,a\n1,0,1,b\n")
     table = read_rows("all.csv")
@@ -111,13 +91,6 @@ def test_a_csv_of_chosen_rows_says_so_by_lacking_the_number_of_rows(save):
     head, *lines = Path(save("a.csv")).read_text().splitlines(keepends=True)
     assert head == "row,system,weight,P@1,n_rows\n"
     assert [line.rpartition(",")[2] for line in lines] == ["\n"] * 89 + ["90\n"]
-    for rows, numbers in (
-        ([*lines[:2], *lines[3:]], "90, but there are 89 rows"),
-        (lines[:2], "no number, but there are 2"),
-    ):
-        Path("b.csv").write_text("".join([head, *rows]))
-        with pytest.raises(DataError, match=rf"b.csv: its column n_rows has {numbers}.*; is the file truncated\?"):
-            read_rows("b.csv")
     Path("b.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in [head, *lines[:2]]))
     assert read_rows("b.csv").rows == ("0", "1")
 
@@ -127,22 +100,6 @@ def test_equal_propensities_from_other_files_are_the_same(save):
     a = save("a.npz", metrics="PSP@3", train=train)
     b = save("b.npz", "b", metrics="PSP@3", counts=train.sum(axis=0).astype(int), n_train=len(train))
     xmceval.compare_rows([a, b])
-
-
-def test_what_cannot_be_saved_or_compared_is_refused(save):
-    for path, metrics, message in (
-        ("a.txt", "P@1", "per-instance values are written as .npz, .csv"),
-        ("a.rows.npz", "macroF1@3", "none of the metrics has per-instance values"),
-    ):
-        with pytest.raises(UsageError, match=message):
-            save(path, metrics=metrics)
-        assert not Path(path).exists()
-    for files, message in (
-        ([], "at least two systems"),
-        ("a.rows.npz", "files must be a sequence of paths, got the path 'a.rows.npz'"),
-    ):
-        with pytest.raises(UsageError, match=message):
-            xmceval.compare_rows(files)
 
 
 def test_a_comparison_of_rows_can_be_pickled(save):
@@ -178,12 +135,6 @@ def test_a_value_that_one_system_lacks_is_a_row_that_it_lacks(empty, rng):
     for path, (ap, p1) in (("a.rows.csv", old), ("b.rows.csv", new)):
         columns = {"query": names, "AP": ap, "P@1": p1}
         write_rows(path, {k: [empty if v != v else v for v in of] for k, of in columns.items()})
-    message = (
-        "a.rows.csv: has no value of P@1 in 1 row of 12, such as 'q7' .*missing='zero'.*\n?.*"
-        "b.rows.csv: has no value of AP@all in 1 row of 12, such as 'q4'"
-    )
-    with pytest.raises(DataError, match=message):
-        xmceval.compare_rows(["a.rows.csv", "b.rows.csv"])
     for missing in ("zero", "drop"):
         found = xmceval.compare_rows(["a.rows.csv", "b.rows.csv"], missing=missing)
         for number, metric in enumerate(("AP", "P@1")):
@@ -228,12 +179,6 @@ def test_a_row_named_all_is_doubted(key):
         xmceval.compare_rows(["a.csv", "b.csv"])
 
 
-def test_values_of_rows_under_another_name_have_a_hint(made, save):
-    message = r"^a.npz: has per-instance values that save_rows wrote; .*hint: compare_rows and xmceval compare"
-    with pytest.raises(DataError, match=message):
-        xmceval.score(made[0], save("a.npz"))
-
-
 QRELS = {"q9": {"d1": 1, "d2": 0}, "q10": {"d2": 1, "d1": 1}, "q\u00e97": {"d3": 2}}
 RUNS = {"a": (3, 2, 1), "b": (1, 2, 3)}
 
@@ -273,36 +218,6 @@ def test_ids_of_rows_are_kept_in_saved_rows(form, kind, made):
     assert read_rows(f"r.{form}").rows == tuple(name for name, weight in zip(ids, weights, strict=True) if weight)
 
 
-BAD_IDS = {
-    "a\nb\na\n": r"ids\.txt:3: the id 'a' appears twice, first at ids\.txt:1",
-    "a\n\nb\n": r"ids\.txt:2: expected the id of a row, found nothing",
-    "a\nb\n": r"ids\.txt: has 2 ids, and there are 3 rows; expected one id per row",
-    "a\nb\nc\nd\n": r"ids\.txt: has 4 ids, and there are 3 rows; expected one id per row",
-}
-
-
-@pytest.mark.parametrize("content", BAD_IDS)
-@pytest.mark.parametrize("header", ["3 3\n", ""])
-def test_ids_that_are_wrong_are_refused(content, header):
-    Path("ids.txt").write_text(content, encoding="utf-8")
-    Path("t.txt").write_text(f"{header}0:1\n1:1\n2:1\n", encoding="utf-8")
-    Path("p.txt").write_text("0:1\n1:.5\n1:.25\n", encoding="utf-8")
-    message = BAD_IDS[content].replace("there are 3 rows", "there are (3|more) rows")
-    with pytest.raises(DataError, match=message):
-        xmceval.score("t.txt", "p.txt", metrics="P", k=1, n_labels=3, row_ids="ids.txt", save_rows="r.csv")
-    assert not Path("r.csv").exists()
-
-
-def test_ids_without_effect_or_beside_queries_are_refused(queries):
-    truth, runs = queries
-    with pytest.raises(DataError, match=r"row_ids\[2\]: the id '7' appears twice, first at row_ids\[0\]"):
-        xmceval.score(truth, runs["a"], row_ids=[7, 8, 7], save_rows="r.csv")
-    with pytest.raises(UsageError, match=r"q\.txt have ids already, its queries"):
-        xmceval.score(truth, runs["a"], row_ids=["x", "y", "z"], save_rows="r.csv")
-    with pytest.raises(UsageError, match=r"row_ids has no effect without .* or by_group"):
-        xmceval.score(np.eye(3), np.eye(3), row_ids=[1, 2, 3])
-
-
 @pytest.mark.parametrize("with_ids", [False, True])
 @pytest.mark.parametrize("form", ["npz", "csv"])
 def test_patterns_of_shards_give_the_same_digits(made, with_ids, form, capsys):
@@ -317,38 +232,18 @@ def test_patterns_of_shards_give_the_same_digits(made, with_ids, form, capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["compare", f"a=a-*.rows.{form}", f"b=b-*.rows.{form}", "-o", "json"])
     assert json.loads(capsys.readouterr().out)["comparisons"] == together.to_dict()["comparisons"]
-    Path(f"b-3.rows.{form}").unlink()
-    with pytest.raises(DataError, match=r"b-\*.rows.*: lacks 8 rows of 90|are 11 shards and 10 shards"):
-        xmceval.compare_rows([f"a-*.rows.{form}", f"b-*.rows.{form}"], names=["a", "b"])
 
 
 @pytest.mark.parametrize("form", ["npz", "csv"])
-def test_other_shards_of_a_truth_are_joined_by_ids_and_without_ids_refused(made, form):
+def test_other_shards_of_a_truth_are_joined_by_ids(made, form):
     truth, scores, options = made
     for name, n_shards in (("a", 2), ("b", 3)):
         for number, rows in enumerate(np.array_split(np.arange(90), n_shards)):
-            ids = {"row_ids": [f"q{row}" for row in rows]}
-            for prefix, how in (("", {}), ("ids-", ids)):
-                path = f"{prefix}{name}-{number}.rows.{form}"
-                xmceval.score(truth[rows], scores[name][rows], **options, **how, save_rows=path)
-    files = [f"a-*.rows.{form}", f"b-*.rows.{form}"]
-    with pytest.raises(DataError, match="are 2 shards and 3 shards, and their rows are numbered within each"):
-        xmceval.compare_rows(files)
+            saved = {"row_ids": [f"q{row}" for row in rows], "save_rows": f"{name}-{number}.rows.{form}"}
+            xmceval.score(truth[rows], scores[name][rows], **options, **saved)
     with pytest.warns(XmcevalWarning, match="cannot check that the instances have the same truth"):
-        found = xmceval.compare_rows([f"ids-{file}" for file in files], names=["a", "b"])
+        found = xmceval.compare_rows([f"a-*.rows.{form}", f"b-*.rows.{form}"], names=["a", "b"])
     together = xmceval.compare(truth, scores, **options)
     assert [vars(difference) for difference in found.differences] == [
         vars(difference) for difference in together.differences
     ]
-
-
-def test_shards_of_another_truth_or_other_metrics_are_refused(made, save):
-    truth = made[0]
-    for name, of_last in (("a", truth), ("b", ~truth)):
-        for number, part in enumerate((truth, of_last)):
-            save(f"{name}-{number}.npz", name, part)
-    with pytest.raises(DataError, match=r"a-\*.npz and b-\*.npz are of different truths"):
-        xmceval.compare_rows(["a-*.npz", "b-*.npz"])
-    save("a-2.npz", metrics="R@1")
-    with pytest.raises(DataError, match=r"a-0.npz and a-2.npz, shards of a-\*.npz, have different metrics"):
-        xmceval.compare_rows(["a-*.npz", "b-*.npz"])

@@ -44,6 +44,18 @@ def against():
     return xmceval.compare(TRUTH, {name: SYSTEMS[name] for name in ("base", "up", "down", "same")}, **options)
 
 
+def test_an_interval_is_symmetric_up_to_rounding_alone(against):
+    """Its ends are rounded; Wilson's and Fieller's intervals are off the middle by more, even of many rows."""
+    difference = replace(against["P@1", "up", "base"], difference=0.3, low=0.3 - 0.7, high=0.3 + 0.7)
+    assert difference.low + difference.high != 2 * difference.difference
+    assert [replace(difference, high=difference.high + off).is_symmetric for off in (0.0, 1e-10, 1e-8)] == [
+        True,
+        True,
+        False,
+    ]
+    assert not replace(difference, low=None, high=None).is_symmetric
+
+
 NOTE = "every system was tested against base only"
 MARKS = {
     "base": None,

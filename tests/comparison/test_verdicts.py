@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.approved import check_answers
+from support.approved import check_answers, evaluate
 
 import xmceval
 from xmceval.comparison.difference import Difference
@@ -78,22 +78,15 @@ def test_an_interval_has_a_margin_or_two_ends_in_the_direction_of_the_difference
         assert describe_size(each, Layout()) == "5.00 (1.00..8.00)"
 
 
-@pytest.mark.parametrize(
-    ("n_systems", "options", "level"),
-    [
-        (2, {}, "p < 0.05"),
-        (2, {"adjust": "none"}, "p < 0.05"),
-        (2, {"metrics": "P,R"}, "p < 0.05, not adjusted across metrics"),
-        (3, {"adjust": "none"}, "p < 0.05, not adjusted for 3 tests"),
-        (3, {}, "p < 0.05 (Holm, within each metric)"),
-        (3, {"adjust_over": "all"}, "p < 0.05 (Holm, over all 3 tests)"),
-        (3, {"adjust_over": "all", "k": (1, 2)}, "p < 0.05 (Holm, over all 6 tests)"),
-    ],
-)
-def test_the_level_says_how_p_was_adjusted(n_systems, options, level):
+def level(n_systems, **options):
+    """Return what is said of the level of tests, which is in the text too."""
     comparison = compare(named(*(50, 20, 5)[:n_systems]), **options)
-    assert describe_level([comparison]) == level
-    assert level in str(comparison)
+    assert describe_level([comparison]) in str(comparison)
+    return describe_level([comparison])
+
+
+def test_the_level_says_how_p_was_adjusted_as_it_was_approved():
+    check_answers(__file__, "levels.txt", lambda line: evaluate(line, globals()))
 
 
 @pytest.mark.parametrize("numbers", [named(50, 20), named(50, 20, 5)])

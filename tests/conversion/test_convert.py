@@ -1,5 +1,7 @@
 """Convert: every form reads back to the same truth or scores, bit for bit; and what is refused."""
 
+# ruff: noqa: F401 - lines use what is imported here
+
 import gzip
 import io
 import warnings
@@ -9,12 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix, load_npz, save_npz
+from support.approved import check_lines
 from support.examples import examples
 from support.files import write
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval import DataError, UsageError
+from xmceval.files.io.streams import open_bytes
 
 NAMES = ["a.txt", "a", "a.npz", "a.npy", "a.txt.gz", "a.bz2", "a.txt.XZ", "a.TXT.zst"]
 INFINITE = st.sampled_from([float("inf"), float("-inf"), 0.0, -0.0])
@@ -115,14 +118,6 @@ def test_npz_is_what_scipy_reads_in_the_narrowest_exact_type(rng, dtype):
     assert np.array_equal(dense, scores.toarray())
 
 
-def test_a_dense_array_has_zeros_where_nothing_is_true_and_else_minus_infinity(folder):
-    xmceval.convert("t.txt", "t.npy", kind="truth")
-    assert np.load("t.npy").tolist() == [[1, 0, 0], [1, 0, 1], [0, 0, 0], [0, 0, 1]]
-    xmceval.convert("p.txt", "p.npy", kind="scores")
-    low = -np.inf
-    assert np.load("p.npy").tolist() == [[low, 2, low, 0.5, low], [low] * 5, [low, low, low, low, 0.001]]
-
-
 def test_the_bytes_are_the_same_for_any_number_of_threads_and_run_of_rows(rng, monkeypatch):
     np.save("s.npy", rng.standard_normal((300, 30)))
     read_in_pieces(monkeypatch, entries=100)
@@ -135,52 +130,6 @@ def test_the_bytes_are_the_same_for_any_number_of_threads_and_run_of_rows(rng, m
         assert Path("1.txt").read_bytes() == gzip.decompress(Path("1.txt.gz").read_bytes())
 
 
-def test_numbers_are_the_shortest_text_that_reads_back_the_same(folder):
-    values = [0.1 + 0.2, 1e16, 1e-5, 5e-324, 100.0, 10.0, -0.0, -1.5e300, np.inf, -np.inf, 0.0, 3.0]
-    save_npz("s.npz", csr_matrix((values, range(len(values)), [0, len(values)])))
-    xmceval.convert("s.npz", "s.txt")
-    texts = Path("s.txt").read_text().split("\n")[1].split(" ")
-    assert texts == [f"{label}:{repr(value).removesuffix('.0')}" for label, value in enumerate(values)]
-
-
-def test_a_header_is_made_where_the_source_has_none(folder):
-    write("a.txt", "3:0.5 1:2\n\n7:1e-3\n")
-    written = xmceval.convert("a.txt", "b.txt.gz")
-    assert gzip.decompress(Path("b.txt.gz").read_bytes()) == b"3 8\n3:0.5 1:2\n\n7:0.001\n"
-    assert written.warnings == (
-        "the number of labels is not declared; using the largest label + 1, 8 (hint: pass n_labels)",
-    )
-
-
-def test_a_file_is_converted_and_described(folder):
-    written = xmceval.convert("p.txt", "p.npz")
-    assert (written.n_rows, written.n_labels, written.n_entries, written.warnings) == (3, 5, 3, ())
-    assert written.description == "text, rows of idx:value, header '3 5'"
-    assert load_npz("p.npz").toarray()[0].tolist() == [0, 2, 0, 0.5, 0]
-    xmceval.convert("p.npz", "back.txt")
-    assert Path("back.txt").read_bytes() == Path("p.txt").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"top": 1}, "3 5\n1:2\n\n4:0.001\n"),
-        ({"top": 2}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
-        ({"n_labels": 7}, "3 7\n3:0.5 1:2\n\n4:0.001\n"),
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_options_are_those_of_the_command(run, options, text):
-    stream = io.BytesIO()
-    xmceval.convert("p.txt", stream, **options)
-    assert stream.getvalue().decode() == text
-    words = {"top": "--top", "n_labels": "--n-labels"}
-    assert run("convert", "p.txt", "-", *(part for name in options for part in (words[name], options[name])))[:2] == (
-        0,
-        text,
-    )
-
-
 def test_top_keeps_what_ranking_keeps(rng):
     np.save("s.npy", np.round(rng.random((40, 30)), 1))
     y_true = csr_matrix((rng.random((40, 30)) < 0.2).astype(float))
@@ -188,81 +137,40 @@ def test_top_keeps_what_ranking_keeps(rng):
     options = {"k": [1, 3, 5], "metrics": ["P", "nDCG"]}
     expected = xmceval.score(y_true, np.load("s.npy"), **options)
     assert dict(xmceval.score(y_true, "cut.npz", **options)) == dict(expected)
-    with pytest.raises(UsageError, match="top must be at least 1, got 0"):
-        xmceval.convert("s.npy", "none.npz", top=0)
 
 
-def test_names_are_understood(folder):
+def test_files_are_converted_or_refused_in_these_words(folder, run):
+    write("bare.txt", "3:0.5 1:2\n\n7:1e-3\n")
+    write("broken.txt", "2 5\n1:0.5\n2:x\n")
     write("names", "a\nb\nc\n")
-    write("named", "a c\n\nb\n")
-    written = xmceval.convert("named", "t2.txt", kind="truth", labels="names")
-    assert Path("t2.txt").read_text() == "3 3\n0:1 2:1\n\n1:1\n"
-    assert written.n_labels == 3
+    values = [0.1 + 0.2, 1e16, 1e-5, 5e-324, 100.0, 10.0, -0.0, -1.5e300, np.inf, -np.inf, 0.0, 3.0]
+    save_npz("s.npz", csr_matrix((values, range(len(values)), [0, len(values)])))
+    before = {path.name for path in folder.iterdir()}
 
+    def convert(source, target, **options):
+        """Return what is written, and said of it; a file that is refused leaves none."""
+        try:
+            written = xmceval.convert(source, target, **options)
+        except xmceval.XmcevalError as error:
+            assert {path.name for path in folder.iterdir()} == before
+            return f"{type(error).__name__}: {error}"
+        path = folder / target
+        shown = {"npy": np.load, "npz": lambda path: load_npz(path).toarray()}.get(path.suffix[1:].lower(), as_text)(
+            path
+        )
+        path.unlink()
+        facts = (written.n_rows, written.n_labels, written.n_entries, written.description, *written.warnings)
+        return f"{shown}\n{facts}"
 
-@pytest.mark.parametrize("name", ["/dev/null", "."])
-@pytest.mark.usefixtures("folder")
-def test_what_is_not_a_file_is_never_replaced(name):
-    with pytest.raises(UsageError, match="is not a file, so it cannot be overwritten"):
-        xmceval.convert("p.txt", name, force=True)
+    def as_text(path):
+        with open_bytes(path) as file:
+            return f"{path.read_bytes()[:2]!r}\n{file.read().decode()}"
 
+    def command(*words):
+        code, out, err = run("convert", *words)
+        return f"exit {code}\n{out}{err}"
 
-@pytest.mark.usefixtures("folder")
-def test_a_folder_that_does_not_exist_is_named():
-    with pytest.raises(UsageError, match=r"a\.txt: there is no folder .*none"):
-        xmceval.convert("p.txt", "none/a.txt")
-
-
-def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
-    write("a.txt", "2 5\n1:0.5\n2:x\n")
-    with pytest.raises(DataError, match=r"a\.txt:3: "):
-        xmceval.convert("a.txt", "b.npz")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]
-
-
-UNWRITTEN = ["csv", "jsonl", "CSV", "csv.gz", "txt.lz4", "mat", "7z", "zip", "pkl", "h5", "MAT"]
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        *((f"q.{ending}", "cannot write") for ending in UNWRITTEN),
-        ("q.NPZ.GZ", "npz cannot be compressed; only text can"),
-        ("q-labels.npy", "would be read as one of a pair of npy files"),
-        ("q-scores.npy", "would be read as one of a pair of npy files"),
-        ("q.npy", "pass kind='truth' or kind='scores'"),
-    ],
-)
-def test_a_form_that_is_not_written_is_refused(folder, name, message):
-    before = sorted(folder.iterdir())
-    with pytest.raises(UsageError, match=f"{name}: .*{message}"):
-        xmceval.convert("p.txt", name)
-    assert sorted(folder.iterdir()) == before
-
-
-def test_scores_that_a_dense_array_cannot_hold_are_refused(folder):
-    write("low.txt", "2 2\n0:1\n0:2 1:-inf\n")
-    with pytest.raises(DataError, match=r"low\.npy: row 1 has a score of -inf, .*hint: write \.npz"):
-        xmceval.convert("low.txt", "low.npy", kind="scores")
-    write("wide.txt", f"1 {2**45}\n0:1\n")
-    with pytest.raises(DataError, match=r"wide\.npy: a dense array of 1 x 35,184,372,088,832 numbers takes 140,737 GB"):
-        xmceval.convert("wide.txt", "wide.npy", kind="scores")
-    assert not list(folder.glob("*.npy"))
-
-
-def test_endings_in_capitals_are_what_they_say(folder):
-    for name, start in (("a.NPZ", b"PK"), ("a.TXT.GZ", b"\x1f\x8b"), ("a.BZ2", b"BZh"), ("a.XZ", b"\xfd7zXZ")):
-        xmceval.convert("p.txt", name)
-        assert Path(name).read_bytes().startswith(start)
-        assert read(name) == read("p.txt")
-
-
-@pytest.mark.usefixtures("folder")
-def test_verbose_reports_what_was_read_and_written(run):
-    assert run("convert", "p.txt", "q.txt", "-v")[2].splitlines()[-2:] == [
-        "note: p.txt: text, rows of idx:value, header '3 5'",
-        "note: q.txt: 3 rows, 5 labels, 3 entries",
-    ]
+    check_lines(__file__, "converted.txt", globals() | locals())
 
 
 @pytest.mark.parametrize("name", ["inverse.txt", "inverse.npy", "inverse.txt.gz"])

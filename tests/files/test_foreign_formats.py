@@ -1,5 +1,5 @@
 """Files of other programs are refused with their name and what to do."""
-# ruff: noqa: E501 - a case is one line
+# ruff: noqa: E501, F401 - a case is one line; approved lines use what is imported here
 
 import contextlib
 import json
@@ -9,7 +9,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from support.approved import check_answers
+from support.approved import check_answers, check_lines
+from support.asked import p_at_1
 from support.files import write
 
 import xmceval
@@ -73,13 +74,6 @@ def test_files_of_other_programs_are_named_with_what_to_do(refuse):
     check_answers(__file__, "foreign.txt", lambda line: refuse(*eval(line)))
 
 
-def test_tensors_that_torch_saved_are_named_with_what_to_do(refuse):
-    torch = pytest.importorskip("torch")
-    for message in refuse("p.pt", lambda path: torch.save(torch.eye(3, 5), path), TRUTH):
-        assert "p.pt: was written by torch.save, as a pickle" in message
-        assert "save the tensor's .numpy() with numpy.save" in message
-
-
 # A pattern that can match these in several ways would take hours, or for ever.
 LONG = {
     "indented comments": " % none\n" * 60 + "x\n",
@@ -98,43 +92,28 @@ def test_long_lines_and_many_comments_are_told_apart_at_once(text, kind):
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize(
-    ("text", "hints"),
-    {
-        "names": ("spam ham\n", ["pass labels= if these are label names"]),
-        "query and document": (
-            "S1-a\tr59.9\nS1-a\tn63\n",
-            [
-                "pass labels= if these are label names",
-                "for query and document, name the columns, with a tab between 'query_id' and 'doc_id'",
-            ],
-        ),
-        "nothing that is a name": ("<< 1 >>\n[2] [3]\n", []),
-    }.values(),
-)
-def test_names_are_guessed_only_where_a_word_can_be_one(text, hints):
-    with pytest.raises(DataError, match="expected rows of idx:value") as error:
-        xmceval.score(write("t.txt", text), write("p.txt", TRUTH))
-    assert error.value.hint == "; ".join(hints)
-    if len(hints) == 2:
-        table = write("t.tsv", "query_id\tdoc_id\n" + text)
-        found = xmceval.score(table, {"S1-a": {"r59.9": 1, "x": 0.5}}, metrics="P", k=1)
-        assert found["P@1"] == 1.0
+def test_tensors_that_torch_saved_are_named_with_what_to_do(refuse):
+    torch = pytest.importorskip("torch")
+    for message in refuse("p.pt", lambda path: torch.save(torch.eye(3, 5), path), TRUTH):
+        assert "p.pt: was written by torch.save, as a pickle" in message
+        assert "save the tensor's .numpy() with numpy.save" in message
 
 
-@pytest.mark.parametrize("is_truth", [False, True])
-@pytest.mark.parametrize(
-    "rows",
-    [[{"3": 0.9, "1": 0.5}, {"2": 1}], [{"green": 0.9, "red": 0.5}, {"blue": 1}]],
-)
-def test_objects_by_label_are_refused_with_the_layout_that_is_read(rows, is_truth):
-    if is_truth:
-        rows = [dict.fromkeys(row, 1) for row in rows]
-    write("x.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
-    other, options = write("other", f"{len(rows)} 5\n" + "3:1\n" * len(rows)), {"metrics": "P", "k": 1}
-    write("names.txt", NAMES)
-    options |= {"labels": "names.txt"} if "green" in rows[0] else {}
-    with pytest.raises(DataError) as error:
-        xmceval.score(*(("x.jsonl", other) if is_truth else (other, "x.jsonl")), **options)
-    hint = 'a line of truth is {"target_ind": [label, ...]}, one of predictions {"data": [[label, score], ...]}'
-    assert hint in error.value.hint
+def by_label(row):
+    """Return the messages of objects by label, as truth and as predictions."""
+    rows = [row, {"2": 1} if "3" in row else {"blue": 1}]
+    other = write("other", f"{len(rows)} 5\n" + "3:1\n" * len(rows))
+    options = {} if "3" in row else {"labels": write("names.txt", NAMES)}
+    messages = []
+    for is_truth in (True, False):
+        lines = [dict.fromkeys(row, 1) if is_truth else row for row in rows]
+        path = write("x.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+        with pytest.raises(DataError) as error:
+            xmceval.score(*((path, other) if is_truth else (other, path)), metrics="P", k=1, **options)
+        messages.append(str(error.value))
+    return "\n".join(messages)
+
+
+def test_words_and_objects_are_refused_with_the_layout_that_is_read():
+    write("p.txt", TRUTH)
+    check_lines(__file__, "words and objects.txt", globals())

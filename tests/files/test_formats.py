@@ -1,5 +1,5 @@
 """Truth and predictions in further forms than those of the guide, with an empty row, give the same values."""
-# ruff: noqa: E501 - a case is one line
+# ruff: noqa: E501, F401 - a case is one line; approved lines use what is imported here
 
 import gzip
 import json
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.approved import check_lines
 from support.asked import p_at_1
 from support.files import (
     LABELS,
@@ -221,102 +222,49 @@ def test_a_pair_is_named_by_either_file_or_its_stem(name, ending):
     same_numbers(scored("t.txt", name + (ending if name != "r" else "")), scored("t.txt", (LABELS, SCORES)))
 
 
-@pytest.mark.parametrize("form", ["csr", "csc"])
-def test_entries_of_one_extra_column_are_dropped_and_counted(form):
-    wide = np.hstack([matrix().toarray(), [[0.7], [0], [0.3], [0]]])
-    result = scored(preds=npz(wide, form))
-    same_numbers(result)
-    assert "x.npz: dropped 2 entries in extra column 5, beyond the 5 labels" in result.warnings
-    refused("7 columns", preds=npz(np.hstack([wide, wide[:, :1]]), form))
-    refused("n_labels is 5, but t.npz has 6 labels", truth=npz((wide > 0).astype(int), form, "t.npz"), n_labels=5)
-
-
 def refused(message, truth="t.txt", preds="p.txt", **options):
     with pytest.raises(xmceval.DataError, match=message):
         scored(truth, preds, **options)
 
 
-class Evil:
-    def __reduce__(self):
-        return os.mkdir, ("harmed",)
+def said(truth="t.txt", preds="p.txt", **options):
+    """Return the values, what the files are, and the warnings."""
+    result = scored(truth, preds, **options)
+    return "\n".join(
+        [f"{ {name: round(value, 4) for name, value in result.items()} }", *result.inputs, *result.warnings]
+    )
 
 
-@pytest.mark.parametrize("value", [Evil(), 5, None, b"x", ("a",)])
-def test_objects_that_are_not_strings_are_refused_and_not_run(value):
-    save_pair(object_array([["red shoes", value], *[["blue", "blue"]] * 3]))
-    refused("only strings are read from it", preds="m", labels="names.txt")
+def weighted(weights):
+    return p_at_1(np.eye(3), np.eye(3)[[0, 2, 1]], sample_weight=weights)
+
+
+def kind_of(text, kind=None):
+    return xmceval.inspect(write("x", text), kind=kind).files[0].kind
+
+
+def with_character(row, order):
+    """Write names of which one has a character that Unicode lacks."""
+    names = np.array([["red_shoes", "blue"]] * 4)
+    names.view(np.uint32)[row, 1] = 0x110000
+    return saved("x.npy", names.astype(f"{order}U9"))
+
+
+def test_files_are_read_and_described_or_refused_in_these_words(rng):
+    wide = np.hstack([matrix().toarray(), [[0.7], [0], [0.3], [0]]])
+    wider, integers = (
+        np.hstack([wide, wide[:, :1]]),
+        np.array([[9, 8, -1, -1, -1], [0, 5, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 4, 5]]),
+    )
+    scores = rng.random((6, 4))
+    truth = (scores > 0.5).astype(int)
+    check_lines(__file__, "files.txt", globals() | locals())
     assert not Path("harmed").exists()
 
 
-def test_missing_last_newline_is_read_with_a_warning():
-    result = scored(write("t.txt", TRUTH[:-1]), write("p.txt", PREDS[:-1]))
-    same_numbers(result)
-    for name in ("t.txt", "p.txt"):
-        assert f"{name}: the last line has no newline; it was read (is the file truncated?)" in result.warnings
-
-
-def test_numbers_are_read_one_per_line_or_from_npy():
-    def weighted(weights):
-        return p_at_1(np.eye(3), np.eye(3)[[0, 2, 1]], sample_weight=weights)
-
-    saved("n.npy", np.array([1, 2, 3]))
-    for name in (write("n.txt", "\ufeff1\n2.0\r\n3e0\n\n"), write("n.gz", gzip.compress(b"1\n2\n3")), "n.npy"):
-        assert weighted(name) == weighted([1, 2, 3]) == 1 / 6
-    saved("n.npy", np.eye(2))
-    with pytest.raises(
-        xmceval.DataError, match=r"^n.npy: expected numbers in one dimension, got shape \(2, 2\) of float64$"
-    ):
-        weighted("n.npy")
-
-
-# What a file is said to be
-
-
-@pytest.mark.parametrize("form", ["pairs", "ranked names", "npz", "npz CSC", "npy of floats"])
-@pytest.mark.parametrize(
-    "name", ["names.txt", "held in memory.txt", "copied to a temporary file; ranked by their order"]
-)
-def test_only_rows_that_are_held_in_memory_are_said_to_be(form, name):
-    described = scored(preds=make(PREDICTIONS[form][0]), labels=write(name, lines(ONE_WORD))).inputs[1]
-    facts = described.replace(f"label names from {name}", "").partition("; ")[0]
-    assert ("held in memory" in facts) == (form == "npz CSC")
-    assert "copied" not in facts
-
-
-def test_names_that_are_held_are_not_rows_that_are_held():
-    save_pair(np.array([["a", "b"], ["b", "a"]], dtype=object), np.array([[0.9, 0.1], [0.8, 0.2]]))
-    truth, scores = scored(write("t", "a b\nb\n"), "m", labels=write("held in memory.txt", "a\nb\n")).inputs
-    assert truth.startswith("t: text, lists of label names, no header, label names from held in memory.txt; rows")
-    assert scores.startswith("m: npy pair, label names and scores, names held in memory; rows by")
-
-
-def test_a_list_is_described_as_ranked_only_where_it_is_predictions():
-    write("x", "0 1\n1\n")
-    facts, how = "x: text, lists of label ids, no header", "; rows by position, labels by number"
-    assert scored("x", "x").inputs == (facts + how, f"{facts}; ranked by their order, best first{how}")
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "role"),
-    [
-        (PREDS, None, "scores"),
-        (TRUTH, "truth", "truth"),
-        (LEGACY, None, "truth"),
-        ('{"target_ind": [1]}\n', None, "truth"),
-        ('{"data": [[1, 0.5]]}\n', None, "scores"),
-        (QRELS, None, "truth"),
-    ],
-)
-def test_a_file_is_opened_as_what_it_can_be(text, kind, role):
-    assert xmceval.inspect(write("x", text), kind=kind).files[0].kind == role
-
-
-def test_a_run_is_joined_to_judgments():
-    rows = rows_in(write("r", RUN), truth=write("q", QRELS))
-    assert [[label for label, _ in row] for row in rows] == [[0, 1], [3, 2]]  # d9 was not judged
-    result = xmceval.score("q", write("r", RUN + "q7 Q0 d1 1 1 me\n"), k=[1, 2], metrics=["P", "RR"])
-    assert (result["P@1"], result["P@2"], result["RR@2"]) == (0.5, 0.5, 0.75)  # of equal scores d2 goes before d1
-    assert "r: ignored 1 query not in q, such as 'q7' (1 line)" in result.warnings
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("harmed",)
 
 
 def test_no_signature_hides_another():
@@ -334,43 +282,3 @@ def test_files_of_attentionxml_are_scored_untouched():
         ("tst_X_Y.txt.gz", "AttentionXML-EUR-Lex-Tree-0-labels.npy"),
     ):
         assert xmceval.score(folder / truth, folder / scores, labels=labels).estimates == converted.estimates
-
-
-# Arrays that could be read in two ways
-
-
-@pytest.mark.parametrize("name", ["m-labels.npy", "x.npy", "x.npz"])
-def test_labels_without_scores_have_a_warning(name):
-    result = scored(preds=savez(labels=LABELS) if name == "x.npz" else saved(name, LABELS))
-    same_numbers(result)
-    [warning] = [each for each in result.warnings if "there is no" in each]
-    assert warning.endswith("labels are ranked by their column, the first is the best")
-    assert not any("there is no" in each for each in scored(preds=savez(labels=LABELS, scores=SCORES)).warnings)
-
-
-def test_integers_as_wide_as_there_are_labels_are_scores():
-    values = np.array([[9, 8, -1, -1, -1], [0, 5, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 4, 5]])
-    assert scored(preds=saved("x.npy", values))["P@1"] == 0.75  # as ids of 5 labels, 9 would be out of range
-
-
-@pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("row", [0, 3])
-def test_a_number_that_is_no_character_is_refused_with_its_row(row, order):
-    names = np.array([["red_shoes", "blue"]] * 4)
-    names.view(np.uint32)[row, 1] = 0x110000
-    message = f"^x.npy row {row}: a name has a character that Unicode lacks; is the file damaged"
-    refused(message, preds=saved("x.npy", names.astype(f"{order}U9")), labels="words.txt")
-
-
-@pytest.mark.parametrize("is_file", [False, True])
-@pytest.mark.parametrize("wrong", ["y_true", "y_score"])
-def test_numbers_as_text_are_refused_with_what_makes_them_numbers(rng, wrong, is_file):
-    scores = rng.random((6, 4))
-    arrays = {"y_true": (scores > 0.5).astype(int), "y_score": scores}
-    expected = p_at_1(*arrays.values())
-    arrays[wrong] = arrays[wrong].astype(str)
-    passed = {name: saved(f"{name}.npy", array) for name, array in arrays.items()} if is_file else arrays
-    with pytest.raises(xmceval.DataError, match=rf"^{wrong}.*: has numbers as text, such as '[\d.]+' \(hint: .*astype"):
-        xmceval.score(*passed.values(), metrics="P", k=1)
-    arrays[wrong] = arrays[wrong].astype(float)
-    assert p_at_1(*arrays.values()) == expected

@@ -1,12 +1,13 @@
 """Tables with a line per row are joined by an index, or by a column of ids, known by its name."""
 
-import itertools
 import json
+import re
 from decimal import Decimal
 
 import numpy as np
 import pytest
 from scipy import sparse
+from support.approved import check_lines
 from support.executors import PicklingExecutor
 from support.files import write
 from support.pieces import read_in_pieces
@@ -47,28 +48,82 @@ def shuffled(frame):
     return frame.iloc[ORDER].reset_index(drop=True)
 
 
-def named(kind, name="id"):
-    """Return truth, and predictions in order and in another one, with a column of ids."""
-    truth, scores = (frame.assign(**{name: IDS[kind]}) for frame in (TRUTH, PREDS))
-    return truth, scores, shuffled(scores)
+INDEXES = {  # that pandas stores
+    **{kind: IDS[kind] for kind in ("numbers", "words", "numbers as text")},
+    "named": pd.Index(IDS["numbers"], name="case"),
+    "two levels": pd.MultiIndex.from_product([[1, 2], list("abcdefg")]),
+}
 
 
-def message_of(truth, scores, form, other="pandas"):
-    return refusal(as_form(truth, other, "t"), as_form(scores, form, "p"), n_labels=9)
+def ids(frame, kind, name="id"):
+    return frame.assign(**{name: IDS[kind]})
+
+
+def index(frame, kind):
+    return frame.set_axis(INDEXES[kind])
+
+
+def compared(y_true, *systems):
+    systems = {f"s{i}": system for i, system in enumerate(systems)}
+    return [result["P@1"] for result in xmceval.compare(y_true, systems, metrics="P", k=1, n_labels=9).results]
+
+
+WHOLE = [np.asarray(IDS["numbers"], dtype) for dtype in ("int32", "float32", "float64", object, str)]
+ARRAY = sparse.csr_array(np.eye(9)[[row[0] for row in TRUTH.labels]])
+WORDS = TRUTH.set_axis(IDS["words"]), PREDS.set_axis(IDS["words"])
+TWICE = np.arange(N) // 2
+
+
+class Said:
+    """Tables in two forms, and what is said of them without the names of files."""
+
+    def __init__(self, form, other):
+        self.form, self.other = form, other
+
+    def t(self, frame):
+        return as_form(frame, self.other, "t")
+
+    def p(self, frame, name="p"):
+        return as_form(frame, self.form, name)
+
+    def halves(self, frame, name="p"):
+        return halves(frame, self.form, name)
+
+    def joined(self, *inputs, **options):
+        """Return P@1, the columns that are besides, and what joins the rows."""
+        result = xmceval.score(*inputs, metrics="P", k=1, n_labels=9, **options)
+        facts = re.findall(r"besides \w+|rows by [^,;]+(?:, as[^,;]+)?", " ".join(result.inputs))
+        return self.without_paths(f"{result['P@1']:.4} {'; '.join(facts)}")
+
+    def no(self, *inputs):
+        return self.without_paths(refusal(*inputs, n_labels=9))
+
+    def alone(self, *inputs):
+        """Return the message of score; compare takes a list for runs."""
+        return self.without_paths(refused(*inputs))
+
+    def without_paths(self, text):
+        for paths, name in ((r"\bt(-\d)?\.\w+", "y_true"), (r"\b[ps](-\d)?\.\w+", "y_score")):
+            text = re.sub(f"{paths}( to {paths})?", name, text)
+        return text
+
+    def check(self, name):
+        own = {word: getattr(self, word) for word in ("t", "p", "halves", "joined", "no", "alone")}
+        check_lines(__file__, name, globals() | own)
+
+
+@pytest.mark.parametrize("form", LIST_FORMS)
+@pytest.mark.parametrize("other", ["pandas", "parquet"])
+def test_rows_are_joined_or_refused_alike_in_every_form(form, other):
+    Said(form, other).check("ids.txt")
+
+
+@pytest.mark.parametrize("form", ["pandas", "parquet"])
+def test_shards_are_joined_or_refused_alike_in_every_form(form):
+    Said(form, form).check("shards of ids.txt")
 
 
 every_form = pytest.mark.parametrize("form", LIST_FORMS)
-
-
-def in_pairs(kinds, others):
-    """Let every kind of ids meet every form, and every form every other one, though not all three at once."""
-    triples = [
-        (kind, others[(i + j) % len(others)], form) for i, kind in enumerate(kinds) for j, form in enumerate(LIST_FORMS)
-    ]
-    return pytest.mark.parametrize(("kind", "other", "form"), triples)
-
-
-beside = pytest.mark.parametrize("other", ["pandas", "parquet"])
 
 
 def refused(y_true, y_score):
@@ -77,127 +132,8 @@ def refused(y_true, y_score):
     return str(caught.value)
 
 
-@in_pairs(IDS, ["pandas", "reader", "parquet"])
-def test_a_column_of_ids_joins_rows_by_its_known_name(kind, other, form):
-    truth, *orders = named(kind, "ID")
-    for frame in (*orders, orders[0].sample(frac=1, random_state=2, ignore_index=True)):
-        result = score(truth, frame, form, other)
-        assert result["P@1"] == EXPECTED
-        assert "besides ID" in result.inputs[0]
-        assert "rows by column 'ID'" in result.inputs[1]
-
-
-@every_form
-@pytest.mark.parametrize("kind", IDS)
-def test_systems_in_several_orders_are_compared(kind, form):
-    truth, scores, other = named(kind)
-    orders = scores, other, scores.iloc[::-1].reset_index(drop=True)
-    systems = {f"s{i}": as_form(frame, form, f"s{i}") for i, frame in enumerate(orders)}
-    compared = xmceval.compare(as_form(truth, form, "t"), systems, metrics="P", k=1, n_labels=9)
-    assert [result["P@1"] for result in compared.results] == [EXPECTED] * 3
-
-
-@every_form
-def test_whole_numbers_are_the_same_ids_in_every_type(form):
-    kinds = [np.asarray(IDS["numbers"], dtype) for dtype in ("int32", "float32", "float64", object, str)]
-    for ours, theirs in itertools.product(kinds, kinds):
-        assert score(TRUTH.assign(id=ours), shuffled(PREDS.assign(id=theirs)), form)["P@1"] == EXPECTED
-
-
-@every_form
-@beside
-@pytest.mark.parametrize("dtype", [int, float, str])
-def test_numbers_of_rows_in_another_order_join_rows_only_if_both_have_them(dtype, other, form):
-    numbers = ORDER.astype(dtype)
-    truth, scores = TRUTH.assign(id=np.arange(N).astype(dtype)), shuffled(PREDS).assign(id=numbers)
-    assert score(truth, scores, form, other)["P@1"] == EXPECTED
-    assert "rows by position" in score(TRUTH, scores, form, other).inputs[1]
-    array = sparse.csr_array(np.eye(9)[[row[0] for row in TRUTH.labels]])
-    assert value(array, as_form(scores, form, "q")) == value(array, shuffled(PREDS))
-
-
-@every_form
-@beside
-def test_columns_of_other_names_must_be_the_same_in_both(other, form):
-    truth, scores = (frame.assign(PMID=IDS["numbers"]) for frame in (TRUTH, PREDS))
-    assert score(truth, scores, form, other)["P@1"] == EXPECTED
-    message = message_of(truth, shuffled(scores), form, other)
-    assert "its 'PMID' differs from 'PMID' of " in message
-    assert "(hint: name it id to join the rows by it, or leave it out of one)" in message
-    assert score(truth.assign(id=IDS["words"]), shuffled(scores.assign(id=IDS["words"])), form)["P@1"] == EXPECTED
-
-
-@every_form
-@beside
-def test_other_ids_are_refused_with_examples(other, form):
-    truth, scores = (frame.assign(id=100 + np.arange(N)) for frame in (TRUTH, PREDS))
-    message = message_of(truth, scores.assign(id=scores.id + 1), form, other)
-    assert "its column 'id' has 114, which" in message
-    assert "lacks 100 of" in message
-    message = message_of(truth, scores.drop(index=3), form, other)
-    assert "its column 'id' lacks 103 of" in message
-    assert "to go by position" not in message  # as one has more rows
-    assert "has 14 rows, but the truth has 13 rows" in message_of(truth.drop(index=3), scores, form, other)
-
-
-@every_form
-@beside
-def test_what_is_no_column_of_ids_in_both_is_left_out(other, form):
-    truth, _, scores = named("numbers")
-    twice = np.arange(N) // 2
-    for pair in (
-        (TRUTH, scores),
-        (truth, scores.drop(columns="id")),
-        (truth, scores.rename(columns={"id": "case"})),
-        (truth, scores.assign(id=twice)),
-        (truth.assign(id=twice), scores),
-        (truth.rename(columns={"id": "timestamp"}), scores.rename(columns={"id": "timestamp"})),
-    ):
-        result = score(*pair, form, other)
-        assert result["P@1"] == SHUFFLED
-        assert "rows by position" in result.inputs[1]
-        assert pair[0] is not truth or "besides id" in result.inputs[0]
-    missing = refusal(truth.assign(id=IDS["words"]), scores.assign(id=[None, *IDS["words"][1:]]), n_labels=9)
-    assert "its column 'id' has None, which y_true lacks" in missing
-    few = truth[:9], PREDS[:9].assign(id=IDS["numbers"][:9])[::-1].reset_index(drop=True)
-    assert score(*few, form, other)["P@1"] == value(*(frame[["labels"]] for frame in few), n_labels=9)
-
-
-@every_form
-def test_ids_in_an_index_meet_those_in_a_column(form):
-    truth, scores, other = named("numbers")
-    for pair in ((truth.set_index("id"), other), (truth, scores.iloc[ORDER].set_index("id"))):
-        assert score(*pair, form)["P@1"] == EXPECTED
-
-
 def halves(frame, form, name):
     return xmceval.Shards([as_form(part, form, f"{name}-{i}") for i, part in enumerate((frame[:5], frame[5:]))])
-
-
-@pytest.mark.parametrize("kind", IDS)
-@pytest.mark.parametrize("form", ["pandas", "arrow", "parquet", "feather"])
-def test_shards_beside_one_table_are_joined_or_refused_with_what_joins_them(form, kind):
-    truth, scores, other = named(kind)
-    one, parts = as_form(truth, form, "t"), halves(truth, form, "t")
-    assert score(truth, scores, form)["P@1"] == value(parts, halves(scores, form, "p"), n_labels=9) == EXPECTED
-    for pair in ((parts, as_form(other, form, "p")), (one, halves(scores, form, "p"))):
-        result = xmceval.score(*pair, metrics="P", k=1, n_labels=9)
-        assert result["P@1"] == EXPECTED
-        assert "rows by column 'id'" in result.inputs[1]
-    y_score = halves(other, form, "p")
-    message = refused(one, y_score)
-    assert "its shards have the rows of" in message
-    strange = other.assign(id=[*other.id[:-1], type(other.id[0])(999)])
-    assert "its column 'id' has " in refused(one, halves(strange, form, "other"))
-    without = [as_form(part, form, f"w-{i}") for i, part in enumerate((other[:5], other[5:].drop(columns="id")))]
-    assert value(one, xmceval.Shards(without), n_labels=9) == SHUFFLED  # no column of all shards
-
-
-@pytest.mark.parametrize("form", ["pandas", "parquet"])
-def test_an_index_of_numbers_in_another_order_is_refused_in_shards(form):
-    message = refused(TRUTH, [*halves(PREDS.iloc[ORDER], form, "p").parts])
-    assert "its index has the numbers of the rows of y_true in another order" in message
-    assert "y_true: its index" in refused(TRUTH.iloc[ORDER], [PREDS[:5], PREDS[5:].reset_index(drop=True)])
 
 
 def long(frame):
@@ -276,37 +212,6 @@ def test_text_labels_scores_parts_shards_and_tasks_are_joined_likewise(monkeypat
     assert value("t", "p", n_labels=9) == value("t", "p", n_labels=9, executor=PicklingExecutor()) == expected
 
 
-# An index that pandas stored
-
-INDEXES = {
-    **{kind: IDS[kind] for kind in ("numbers", "words", "numbers as text")},
-    "named": pd.Index(IDS["numbers"], name="case"),
-    "two levels": pd.MultiIndex.from_product([[1, 2], list("abcdefg")]),
-}
-
-
-@in_pairs(INDEXES, ["pandas", "parquet", "feather"])
-def test_an_index_joins_rows_in_files_as_in_memory(kind, other, form):
-    truth, scores = TRUTH.set_axis(INDEXES[kind]), PREDS.set_axis(INDEXES[kind])
-    for frame in (scores, scores.iloc[ORDER]):
-        result = score(truth, frame, form, other)
-        assert result["P@1"] == EXPECTED
-        assert "rows by name" in result.inputs[1]
-    assert "its index lacks" in message_of(truth, scores.iloc[1:], form, other)
-    assert "has 14 rows, but the truth has 13 rows" in message_of(truth.iloc[1:], scores, form, other)
-    assert score(truth, scores.set_axis(pd.RangeIndex(N)), form, other)["P@1"] == EXPECTED  # which is no name
-    assert "its index has" in message_of(truth, scores.set_axis(pd.RangeIndex(500, 500 + N)), form, other)
-
-
-@every_form
-@pytest.mark.parametrize("other", ["pandas", "parquet", "feather"])
-def test_an_index_of_row_numbers_in_another_order_is_refused_beside_numbered_ones(other, form):
-    assert "its index has the numbers of the rows of" in message_of(TRUTH, PREDS.iloc[ORDER], form, other)
-    result = score(TRUTH, PREDS.set_axis(np.arange(N) * 3), form, other)
-    assert result["P@1"] == EXPECTED
-    assert "rows by position, as " in result.inputs[1]
-
-
 def test_a_range_that_lines_have_left_since_is_no_index():
     table = pa.table(PREDS.set_axis(pd.RangeIndex(7, 7 + 2 * N, 2)))[:-1]
     assert b"pandas" in table.schema.metadata
@@ -347,23 +252,24 @@ def test_groups_by_id_are_those_of_the_index(form):
         value(TRUTH, PREDS, n_labels=9, by_group="groups.txt")
 
 
-@pytest.mark.parametrize("form", ["parquet", "feather"])
-def test_weights_and_long_tables_know_the_index(form):
-    truth, weights = as_form(TRUTH.set_axis(IDS["numbers"]), form, "t"), pd.Series(np.arange(N) + 1.0, IDS["numbers"])
-    expected = value(TRUTH, PREDS, n_labels=9, sample_weight=weights.to_numpy())
-    assert value(truth, PREDS, n_labels=9, sample_weight=weights) == expected
-    assert value(TRUTH, as_form(long(PREDS).sample(frac=1, random_state=1), form, "p"), n_labels=9) == EXPECTED
+def one(names, values, column="id"):
+    """Return a data frame with the values of one label, and a column of names."""
+    return pd.DataFrame({column: list(names), "toxic": values})
 
 
-def test_an_id_has_one_group():
-    truth, scores = TRUTH.set_axis(IDS["words"]), PREDS.set_axis(IDS["words"])
-    rows = [f"{name}\t{group}\n" for name, group in zip(IDS["words"], GROUPS, strict=True)]
-    same, other = (
-        write("same.txt", "".join([*rows, rows[1]])),
-        write("other.txt", "".join([*rows, "case 1\tgroup 0\n"])),
+def single(y_true, y_score, metrics="f1_score", **options):
+    """Return the value of one metric, the number of labels and what joins the rows."""
+    result = xmceval.score(y_true, y_score, metrics=metrics, **options)
+    (value,) = result.values()
+    return "; ".join(
+        [f"{value:.4}", f"{result.counts.n_labels} labels", *(line.split("; ")[-1] for line in result.inputs)]
     )
-    result = score(truth, scores, "pandas", by_group=same)
-    assert [part.bin.name for part in result.slices] == ["group 0", "group 1"]
-    message = rf"^other.txt:{N + 1}: the group of 'case 1' is 'group 0', but 'group 1' above$"
-    with pytest.raises(xmceval.DataError, match=message):
-        score(truth, scores, "pandas", by_group=other)
+
+
+def test_a_column_of_ids_beside_a_single_label_names_the_rows_and_is_no_label():
+    of_rows = pd.DataFrame({"id": list("abc"), "label": [0, 1, 2]})
+    of_lists = pd.DataFrame({"id": list("abc"), "labels": [[0], [1], [2]]})
+    for name, frame in (("rows", of_rows), ("lists", of_lists)):
+        frame.to_parquet(name)
+    of_rows.to_csv("rows.csv", index=False)
+    check_lines(__file__, "single labels.txt", globals() | locals())

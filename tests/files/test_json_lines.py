@@ -3,9 +3,11 @@
 import json
 import random
 import re
+from functools import partial
 
 import pytest
-from support.asked import p_at_1, refused
+from support.approved import check_lines
+from support.asked import p_at_1
 from support.files import rows_in, write
 from support.pieces import read_in_pieces
 
@@ -173,123 +175,59 @@ def test_usual_lines_are_left_to_the_kernel(monkeypatch, line):
     check(f"{line}\n", USUAL[line])
 
 
-WRONG = {
-    '{"data": [[1, 0.5]}': "expected one JSON object per line (Expecting ',' delimiter: character 18)",
-    "[" * 100_000: "expected one JSON object per line, without deep nesting and huge numbers",
-    "7": "expected one JSON object per line, found 7",
-    "{}": 'expected an object with a list "data" of [name, score], found an empty object (hint: a line of truth is',
-    '{"uid": 1}': "expected an object with a list \"data\" of [name, score], found the key 'uid' (hint: a line",
-    '{"data": [7]}': 'expected [name, score] in "data", found 7',
-    '{"data": [[1, 2, 3]]}': 'expected [name, score] in "data", found [1, 2, 3]',
-    '{"data": [[1, "2"]]}': "expected a number in \"data\", found '2'",
-    '{"data": [[1, true]]}': 'expected a number in "data", found True',
-    f'{{"data": [[1, {10**400}]]}}': 'a number in "data" is too large',
-    '{"data": [[1.5, 2]]}': "expected a label, as a 0-based column number or a name, found 1.5",
-    '[{"label": 1}]': 'expected objects such as {"label": 12, "score": 0.9} in the list, found {\'label\': 1}',
-    '{"target_rel": [1]}': "expected an object with a list \"target_ind\", found the key 'target_rel' (hint:",
-    '{"target_ind": [1], "target_rel": [1, 1]}': 'expected "target_rel" to be a list as long as "target_ind"',
-    '{"target_ind": [1, 2], "target_rel": [1]}': 'expected "target_rel" to be a list as long as "target_ind"',
-    '[{"score": 1}]': "expected objects such as {\"label\": 12} in the list, found {'score': 1}",
-}
+OTHERS = ", ".join(f'"k{i}": {i}' for i in range(15))
+N, ORDER = 12, random.Random(1).sample(range(12), 12)
+TARGETS, DATA = (
+    [{"target_ind": [i % 5]} for i in range(N)],
+    [{"data": [[i % 5, 0.5], [(i + 1) % 5, 0.25]]} for i in range(N)],
+)
 
 
-@pytest.mark.parametrize("line", WRONG, ids=lambda line: line[:50])
-def test_what_is_wrong_with_a_line_is_said_in_words(line):
-    kind = "scores" if list(WRONG).index(line) < 12 else "truth"
-    assert read(write("j", f"{START[kind]}{line}\n"), kind).startswith(f"j:2: {WRONG[line]}")
+def answer(kind, line, *befores):
+    """Return the message of a line behind others, which differs in its number alone."""
+    for before in befores or [0]:
+        text = START[kind] * (1 + before) + line + "\n" + START[kind] * len(befores)
+        first, *more = read(write("j", text), kind).split("\n")
+        assert first.startswith(f"j:{before + 2}: ")
+        assert not more or not befores
+    return first
 
 
-OTHER_LINES = {
-    "target and predictions": [{"target": "a", "predictions": ["b", "a"]}, {"target": "b", "predictions": ["b", "a"]}],
-    "id and labels": [{"id": 1, "labels": ["a"]}, {"id": 2, "labels": ["b"]}],
-    "scores by label": [{"a": 0.9, "b": 0.1}, {"a": 0.2, "b": 0.8}],
-    "text and scores by label": [{"text": "x", "cats": {"a": 0.9}}, {"text": "y", "cats": {"a": 0.8}}],
-    "an object in each": [{"cats": {"a": 0.9}}, {"cats": {"a": 0.8}}],
-    "labels alone": [["a", "b"], ["b"]],
-    "cells": [{"row": 0, "label": "a"}, {"row": 1, "label": "b"}],
-}
+def write_lines(path, rows):
+    return write(path, "".join(f"{json.dumps(row)}\n" for row in rows))
 
 
-@pytest.mark.parametrize("kind", ["truth", "predictions"])
-@pytest.mark.parametrize("case", OTHER_LINES)
-def test_the_hint_at_other_lines_shows_the_layout_with_its_ids_and_takes_none_of_their_keys(kind, case):
-    sound = {"truth": [{"target_ind": ["a"]}] * 2, "predictions": [{"data": [["a", 1]]}] * 2}
-    lines = {**sound, kind: OTHER_LINES[case]}
-    for name, rows in lines.items():
-        write(name, "".join(json.dumps(row) + "\n" for row in rows))
+def refusal(*inputs, **options):
+    with pytest.raises(xmceval.DataError) as error:
+        p_at_1(*inputs, **options)
+    return str(error.value)
+
+
+def other(rows):
+    """Return the messages of rows in place of truth and of predictions."""
     write("labels", "a\nb\n")
-    with pytest.raises(xmceval.DataError) as refused:
-        xmceval.score("truth", "predictions", metrics="P", k=1, labels="labels")
-    hint = str(refused.value).splitlines()[0].partition("hint: ")[2]
-    assert 'a line of truth is {"target_ind": [label, ...]}, one of predictions {"data": [[label, score], ...]}' in hint
-    assert 'each with its "uid" if rows have ids' in hint
-    keys = {key for row in OTHER_LINES[case] if isinstance(row, dict) for key in row}
-    assert not keys & set(re.findall(r'"(\w+)"', hint))
+    truth, scores = write_lines("t", [{"target_ind": ["a"]}] * 2), write_lines("p", [{"data": [["a", 1]]}] * 2)
+    path = write_lines("x", rows)
+    return "\n".join([refusal(path, scores, labels="labels"), refusal(truth, path, labels="labels")])
 
 
-REPEATED = {
-    "target_ind": ("truth", '{"target_ind": [1], "target_ind": [2]}'),
-    "target_rel": ("truth", '{"target_rel": [9], "target_ind": [1], "target_rel": [1]}'),
-    "label": ("truth", '[{"label": 1}, {"label": 1, "label": 2}]'),
-    "data": ("scores", '{"data": [[1, 0.5]], "data": [[2, 0.5]]}'),
-    "score": ("scores", '[{"label": 1, "score": 0.5, "score": 0.25}]'),
-    "uid": ("scores", '{"uid": "7", "data": [[1, 0.5]], "uid": "8"}'),
-    "a longer name": ("scores", '{"a longer name": 7, "a longer namf": 8, "data": [], "a longer name": 9}'),
-    "name": ("scores", '[{"name": "x", "label": 1, "name": "x", "score": 0.5}]'),
-    "é": ("scores", '{"é": 1, "data": [[1, 0.5]], "\\u00e9": 2}'),
-    "k": ("scores", '{"data": [], "more": {"k": 1, "k": 2}}'),
-    "15": ("scores", '{"data": [], ' + "".join(f'"{i}": {i}, ' for i in range(30)) + '"15": 1}'),
-}
+def in_order(as_id):
+    """Return P@1 with ids in the same order, without ids and with others in another order; and what is refused."""
+
+    def lines(path, rows, ids=None, key="uid"):
+        return write_lines(path, [{key: i, **row} for i, row in zip(ids, rows, strict=True)] if ids else rows)
+
+    ids = [as_id(100 + i) for i in range(N)]
+    data, others = [DATA[i] for i in ORDER], [ids[i] for i in ORDER]
+    truth = lines("t.jsonl", TARGETS, [str(i) for i in ids])
+    found = [lines("p", DATA, ids), lines("p-none", data), lines("p-others", data, others, "other")]
+    shards = [lines(f"p-{i}", data[part], others[part]) for i, part in enumerate((slice(5), slice(5, N)))]
+    wrong = [lines("p-order", data, others), shards, lines("p-500", data, [as_id(500), *others[1:]])]
+    wrong += [lines("p-fewer", data[1:], others[1:])]
+    values = [p_at_1(truth, path, n_labels=5) for path in found]
+    return "\n".join([str(values), *(refusal(truth, path, n_labels=5) for path in wrong)])
 
 
-@pytest.mark.parametrize("key", REPEATED)
-@pytest.mark.parametrize("before", [0, 1, 5])
-def test_an_object_with_a_key_twice_is_refused(key, before):
-    kind, line = REPEATED[key]
-    write("j", START[kind] * (1 + before) + line + "\n" + START[kind])
-    message = f"j:{before + 2}: {key!r} appears twice in an object; expected each key once"
-    assert read("j", kind).split("\n")[0] == message
-
-
-def test_the_same_key_in_several_objects_is_read():
-    others = ", ".join(f'"k{i}": {i}' for i in range(15))
-    lines = [f'{{"data": [[{i}, 0.5]], {others}}}\n' for i in range(5)] + ['[{"label": 1, "score": 1}]\n'] * 2
-    assert read(write("j", "".join(lines)), "scores") == [[(i, 0.5)] for i in range(5)] + [[(1, 1.0)]] * 2
-
-
-def test_text_that_is_no_utf8_is_reported_with_its_place():
-    write("j", b'{"data": [[1, 0.5]]}\n{"x": "\xff", "data": []}\n')
-    assert read("j", "scores") == "j:2: expected UTF-8, invalid start byte at byte 7 of the line"
-
-
-def write_rows(path, ids, rows, key="uid"):
-    lines = [{key: id_, **row} if id_ is not None else row for id_, row in zip(ids, rows, strict=True)]
-    return write(path, "".join(f"{json.dumps(line)}\n" for line in lines))
-
-
-@pytest.mark.parametrize("is_sharded", [False, True])
-@pytest.mark.parametrize("as_id", [str, int, "r{}".format])
-def test_ids_of_lines_are_refused_in_another_order(as_id, is_sharded):
-    n = 12
-    truth, scores = (
-        [{key: value(i)} for i in range(n)]
-        for key, value in (("target_ind", lambda i: [i % 5]), ("data", lambda i: [[i % 5, 0.5], [(i + 1) % 5, 0.25]]))
-    )
-    ids, order = [as_id(100 + i) for i in range(n)], random.Random(1).sample(range(n), n)
-    shuffled, shuffled_ids = [scores[i] for i in order], [ids[i] for i in order]
-    y_true = write_rows("t.jsonl", map(str, ids), truth)
-    assert p_at_1(y_true, write_rows("p.jsonl", ids, scores), n_labels=5) == 1
-    expected = p_at_1(y_true, write_rows("p.jsonl", [None] * n, shuffled), n_labels=5)
-    assert expected < 1
-    assert p_at_1(y_true, write_rows("p.jsonl", shuffled_ids, shuffled, "other"), n_labels=5) == expected
-    y_score = write_rows("p.jsonl", shuffled_ids, shuffled)
-    if is_sharded:
-        y_score = [
-            write_rows(f"p-{i}.jsonl", shuffled_ids[part], shuffled[part])
-            for i, part in enumerate((slice(5), slice(5, n)))
-        ]
-    refused(r"its (shards have the rows|column 'uid' has the ids) of t\.jsonl in another", y_true, y_score, n_labels=5)
-    write_rows("other.jsonl", [as_id(500), *shuffled_ids[1:]], shuffled)
-    refused(r"its column 'uid' has '?r?500'?, which t\.jsonl lacks", y_true, "other.jsonl", n_labels=5)
-    write_rows("fewer.jsonl", shuffled_ids[1:], shuffled[1:])
-    refused(r"its column 'uid' lacks .* of t\.jsonl$", y_true, "fewer.jsonl", n_labels=5)
+def test_other_lines_are_refused_in_these_words():
+    names = globals() | {kind: partial(answer, kind) for kind in START}
+    check_lines(__file__, "json lines.txt", names)

@@ -1,8 +1,14 @@
 """Tables by row whose labels are text are joined by it, and give the values of the same tables with numbers."""
 
+# ruff: noqa: F401 - lines use what is imported here
+
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from support.approved import check_lines
+from support.asked import doubts_of
 from support.executors import PicklingExecutor
 from support.files import write
 
@@ -79,68 +85,35 @@ def test_the_order_of_lines_changes_nothing(rng, n_scores):
     assert values(*shuffled) == values(truth, scores) == by_query
 
 
-def test_systems_tasks_and_missing_scores_change_nothing():
-    scores, other = named(PREDS), PREDS.assign(label="x" + PREDS.label.astype(str), score=-np.inf)
-    expected = values(TRUTH, PREDS)
-    results = xmceval.score_all(named(TRUTH), {"a": other, "b": scores}, **OPTIONS | {"n_labels": 80})
-    assert dict(results["b"]) == values(TRUTH, PREDS, n_labels=80)
-    assert results["a"]["P@1"] == 0
-    named(TRUTH).to_parquet("t")
-    scores.to_parquet("p")
-    assert values("t", "p", executor=PicklingExecutor()) == expected
-    write("labels", "".join(f"{STYLES['words'](label)}\n" for label in range(N_LABELS + 5)))
-    assert values("t", "p", labels="labels") == expected
+WORDS, NAMED = named(TRUTH), named(PREDS)
+DENSE = np.ones((N, N_LABELS))
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_text_never_meets_numbers(form):
-    truth, scores = named(TRUTH), named(PREDS)
-    dense = np.ones((N, N_LABELS))
-    for pair, options, message in (
-        ((as_form(truth, form, "t"), PREDS), {}, "its labels are text, and y_score has them by number"),
-        ((truth, as_form(PREDS, form, "p")), {}, "y_true: its labels are text, and "),
-        ((truth, dense), {}, "y_true: its labels are text, and y_score has them by number"),
-        ((TRUTH, as_form(scores, form, "q")), {}, "is a name, not a label id"),
-        ((dense, as_form(scores, form, "o")), {}, "is a name, not a label id"),
-        ((truth, scores), {"train": as_form(TRAIN, form, "r")}, "y_true: its labels are text, and "),
-        ((truth, scores), {"train": dense}, "y_true: its labels are text, and train has them by number"),
-        ((TRUTH, PREDS), {"train": as_form(named(TRAIN), form, "n")}, "its labels are text, and y_true has them by"),
-        ((dense, dense), {"train": as_form(named(TRAIN), form, "m")}, "its labels are text, and y_true has them by"),
-        ((truth, scores), {"counts": np.ones(35), "n_train": 9}, "and counts has them by number"),
-        ((truth, scores), {"inverse_propensities": np.ones(35)}, "and inverse_propensities has them by number"),
-        ((truth, scores), {"filter": [(0, 1)]}, "and filter has them by number"),
-    ):  # fmt: skip
-        found = refusal(*pair, **{"metrics": "PSP" if "train" in options else "P", **options})
-        assert message in found
-        assert "pass labels=" in found
+def test_text_never_meets_numbers_in_any_form(form):
+    def no(*inputs, **options):
+        text = refusal(*inputs, **{"metrics": "PSP" if "train" in options else "P", **options})
+        for path, name in (("t", "y_true"), ("p", "y_score"), ("n", "train")):
+            text = re.sub(rf"\b{path}\.\w+", name, text)
+        return re.sub(r":\d+: |: entry \d+: ", ": ", text)  # lines of text are counted with the header
+
+    def t(frame):
+        return as_form(frame, form, "t")
+
+    def p(frame):
+        return as_form(frame, form, "p")
+
+    def n(frame):
+        return as_form(frame, form, "n")
+
+    check_lines(__file__, "words in every form.txt", globals() | locals())
 
 
-def test_what_needs_numbers_of_labels_is_refused():
-    truth, scores = named(TRUTH), named(PREDS)
-    with pytest.raises(xmceval.UsageError, match="the labels of y_true have no numbers"):
-        value(truth, scores, metrics="macroF1(over=largest)")
-    with pytest.raises(xmceval.DataError, match="its labels are only numbered by their places"):
-        value(truth, scores, save_state="s")
-    with pytest.raises(xmceval.DataError, match=r"y_true\[0\]: is a shard, and its labels are text"):
-        value(xmceval.Shards([truth] * 2), xmceval.Shards([scores] * 2))
-    with pytest.raises(xmceval.DataError, match="train: its labels are text"):
-        xmceval.Evaluator(metrics="PSP", train=named(TRAIN))
-
-
-def test_messages_and_doubts_name_the_labels():
-    twice, others = pd.concat([named(PREDS), named(PREDS).iloc[[0]]]), "other " + PREDS.label.astype(str)
-    with pytest.raises(xmceval.DataError, match=r"y_score row 0: label 'label \d\d' appears twice in this row"):
-        value(named(TRUTH), twice)
-    result = xmceval.score(named(TRUTH), named(PREDS).assign(label=others), metrics="P", k=1)
-    doubt = "y_score: has no label of y_true: are they named alike, such as 'other "
-    assert any(doubt in line for line in result.doubts)
-
-
-def test_files_are_read_as_matrices():
-    truth = named(TRUTH)
-    truth.to_csv("t.csv", index=False)
-    named(PREDS).to_csv("p.csv", index=False)
-    labels = sorted(truth.label.unique())
-    expected = [label for row in range(N) for label in sorted(truth[truth.row == row].label)]
-    assert [labels[label] for label in xmceval.read("t.csv", kind="truth").indices] == expected
-    assert xmceval.read("p.csv", truth="t.csv").shape[0] == N
+def test_words_are_joined_or_refused_with_their_names():
+    WORDS.to_parquet("t")
+    NAMED.to_parquet("p")
+    WORDS.to_csv("t.csv", index=False)
+    NAMED.to_csv("p.csv", index=False)
+    labels = write("labels", "".join(f"{STYLES['words'](label)}\n" for label in range(N_LABELS + 5)))
+    other = PREDS.assign(label="x" + PREDS.label.astype(str), score=-np.inf)
+    check_lines(__file__, "words.txt", globals() | locals())

@@ -25,6 +25,7 @@ import zstandard
 from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow import parquet
 from scipy import sparse
+from support.approved import check_lines
 from support.pieces import read_in_pieces
 from support.processes import SIGNALS, wait_for
 from support.strategies import to_rows, to_text
@@ -204,67 +205,33 @@ def test_a_server_that_goes_silent_is_given_up(server, monkeypatch):
     assert server.requests.count(("GET", "truth.txt", None)) == 1
 
 
-def test_words_of_a_server_are_on_one_line_without_control_characters(server):
-    server.statuses["p.txt"], server.reasons[418] = 418, "tea\x07\x1b]0;x\tpot"
-    message = r"p.txt: cannot be read \(status 418, tea\\x07\\x1b\]0;x pot\)$"
-    refused(message, server.url("truth.txt"), server.url("p.txt"))
-    server.statuses["p.txt"], server.reasons[200] = 200, "line\r\nGarbage without a colon\r\n"
-    refused("p.txt", server.url("truth.txt"), server.url("p.txt"))
-
-
 def test_a_file_may_change_between_two_calls(memory, local):
     assert score("memory://d/truth.txt", "memory://d/p.txt") == local["p.txt"]
     memory.pipe_file("/d/p.txt", memory.cat_file("/d/truth.txt"))
     assert score("memory://d/truth.txt", "memory://d/p.txt")["P@3"] > local["p.txt"]["P@3"]
 
 
-def refused(message, truth, scores):
-    """Check that a call is refused in one line that matches, without credentials."""
-    with pytest.raises(DataError, match=message) as error:
-        score(truth, scores)
-    assert not [word for word in ("\n", "S3CR3T", "pw123") if word in str(error.value)]
-
-
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        (404, "p.txt: no such file"),
-        (403, r"p.txt: access is denied \(status 403, Forbidden\) \(hint: check that the address is public, or has"),
-        (401, r"p.txt: access is denied \(status 401"),
-        (503, r"p.txt: cannot be read \(status 503, Service Unavailable\)"),
-    ],
-)
-def test_refusals_of_servers_are_errors_of_one_line(status, message, server):
-    server.statuses["p.txt"] = status
-    refused(f"^http://127.0.0.1:[0-9]+/{message}", server.url("truth.txt"), server.url(f"p.txt?{SECRET}"))
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("nowhere://a/b", "fsspec does not know the protocol 'nowhere'; expected one such as s3, gs, hf or https"),
-        ("memory://d", "is a directory; expected a file"),
-        ("memory://d/none.txt", "no such file"),
-        ("http://127.0.0.1:9/x?sig=S3CR3T", "cannot connect"),
-        ("http://u:pw123@nowhere.invalid/x", "cannot connect"),
-        ("memory://d/empty.txt", "the file is empty"),
-    ],
-)
-def test_wrong_addresses_are_refused(address, message, memory):
-    memory.pipe_file("/d/empty.txt", b"")
-    refused(message, "memory://d/truth.txt", address)
-
-
-def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
+def test_what_servers_and_stores_refuse_is_said_in_one_line_without_credentials(server, memory, monkeypatch):
     fsspec.register_implementation("needy", "nosuchpackage.System", clobber=True, errtxt="Install it")
-    with pytest.raises(DataError, match=r"needy://x: the protocol 'needy' needs the package nosuchpackage \(hint: pip"):
-        score("needy://x", "y")
-    monkeypatch.setitem(sys.modules, "aiohttp", None)
-    with pytest.raises(DataError, match=r"'https' needs the package aiohttp \(hint: pip install aiohttp\)"):
-        score("https://b/x", "y")
-    monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(DataError, match=r"s3://b/x: remote files need the package fsspec \(hint: pip install fsspec\)"):
-        score("s3://b/x", "s3://b/x")
+    memory.pipe_file("/d/empty.txt", b"")
+
+    def refused(truth, scores):
+        with pytest.raises(DataError) as error:
+            score(truth, scores)
+        message = str(error.value).replace(f":{server.server_port}/", "/")
+        assert not [word for word in ("\n", "S3CR3T", "pw123") if word in message]
+        return message
+
+    def answered(status, reason=None):
+        """Return the message of a server that answers with a status."""
+        server.statuses["p.txt"], server.reasons[status] = status, reason
+        return refused(server.url("truth.txt"), server.url(f"p.txt?{SECRET}"))
+
+    def without(package, address):
+        monkeypatch.setitem(sys.modules, package, None)
+        return refused(address, address)
+
+    check_lines(__file__, "servers.txt", globals() | locals())
 
 
 # Outputs.

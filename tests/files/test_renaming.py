@@ -1,11 +1,14 @@
 """Names never act as numbers: renaming queries and documents changes no value, in any form by query."""
 
+# ruff: noqa: F401 - lines use what is imported here
+
 import json
 import warnings
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from support.asked import p_at_1, refused
+from support.approved import check_lines
+from support.asked import p_at_1
 from support.executors import PicklingExecutor
 from support.files import triples, write, write_qrels, write_run
 
@@ -130,41 +133,8 @@ def test_a_filter_has_names_of_query_and_document(kind, form, style, monkeypatch
     assert result["macroF1@1"] == pytest.approx(2 / 8)
 
 
-def test_a_filter_leaves_out_pairs_of_queries_that_are_dropped():
-    run = {query: RUN[query] for query in ("a1", "a2")}
-    assert p_at_1(QRELS, run, missing="drop", filter=OWN) == 0.5
-
-
-def test_documents_are_those_that_truth_and_all_runs_mention():
-    qrels = {"1": {"7": 1, "900000000": 0}, "2": {"8": 1}}
-    a, b = ({"1": {"7": 1.0, other: 2.0}} for other in ("5", "6"))
+def test_names_are_joined_and_numbered_as_these_lines_say():
+    mentioned = {"1": {"7": 1, "900000000": 0}, "2": {"8": 1}}
+    runs = [{"1": {"7": 1.0, other: 2.0}} for other in ("5", "6")]
     metrics = ["macroR(over=truth)", "coverage(of=recommended)"]
-    both = xmceval.score_all(qrels, {"a": a, "b": b}, metrics=metrics, k=1)
-    assert [both[name].counts.n_labels for name in "ab"] == [5, 5]
-    assert xmceval.score(qrels, b, metrics=metrics, k=1).counts.n_labels == 4
-
-
-def test_documents_are_label_ids_beside_inputs_by_label():
-    qrels, run = {"1": {"2": 1}, "2": {"1": 1}}, {"1": {"2": 2.0, "0": 1.0}, "2": {"0": 1.0}}
-    counts = [10, 5, 1]
-    by_ids = xmceval.score(qrels, run, metrics="PSP", k=1, counts=counts, n_train=20)["PSP@1"]
-    assert by_ids == xmceval.score([{2}, {1}], [[2, 0], [0]], metrics="PSP", k=1, counts=counts, n_train=20)["PSP@1"]
-
-
-def test_documents_that_may_be_columns_are_not_numbered():
-    write("l", "0\n1\n2\n")
-    with pytest.raises(xmceval.DataError, match=r"^q: its documents are whole numbers, which may be the columns"):
-        xmceval.read(write("q", "1 0 2 1\n2 0 0 1\n"), kind="truth")
-    assert xmceval.read("q", labels="l", kind="truth").toarray().tolist() == [[0, 0, 1], [1, 0, 0]]
-    assert xmceval.read(write("q", "1 0 d2 1\n2 0 d0 1\n")).toarray().tolist() == [[0, 1], [1, 0]]
-
-
-def test_tasks_of_an_executor_name_queries_and_documents_too():
-    truth, run = write_qrels("q", QRELS), write("r", "a1 Q0 x 1 2 t\na2 Q0 x 1 2 t\na2 Q0 x 2 1 t\n")
-    refused(
-        r"^r:3: document 'x' appears twice for query 'a2' \(first in r:2\)",
-        truth,
-        run,
-        metrics="P",
-        executor=PicklingExecutor(),
-    )
+    check_lines(__file__, "renamed.txt", globals() | locals())

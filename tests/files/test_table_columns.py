@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.asked import doubts_of, refused
+from support.approved import check_lines
+from support.asked import doubts_of
 from support.files import write
 
 import xmceval
@@ -34,7 +35,6 @@ BY_ROW = pd.DataFrame(
     ],
     columns=["sample_id", "label", "score"],
 )
-OF_ROWS = value(ROWS, BY_ROW)
 
 
 def by_row(frame):
@@ -68,103 +68,56 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("keys", ["by query", "by row"])
-@pytest.mark.parametrize("names", TWO_SCORES)
-def test_two_columns_that_may_have_the_scores_are_refused_or_doubted(names, keys, form):
-    truth, scores = (TRUTH, TWO_SCORES[names]) if keys == "by query" else map(by_row, (TRUTH, TWO_SCORES[names]))
-    y_true, y_score = as_form(truth, form, "t"), as_form(scores, form, "p")
-    first, second = names.split(" and ")
-    if first == "rating":
-        assert "may both have the scores (hint: keep one of them)" in refusal(y_true, y_score)
-    else:
-        assert f"{first} and {second} order the lines differently" in doubts_of(y_true, y_score)
-        assert value(truth, as_form(scores.drop(columns=second), form, "ranks")) == 8 / N
+def ranks(name="score"):
+    columns = PREDS.drop(columns="noise")
+    by_score = columns.groupby("query_id").score.rank(ascending=False).astype(int)
+    return columns.assign(rank=by_score).rename(columns={"score": name})
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("ids", IDS)
-def test_numbers_of_rows_that_may_be_ids_are_doubted(ids, form):
-    frames = numbered(ROWS, ids), numbered(BY_ROW, ids)
-    doubt = "only 20 of the rows 0 to" if ids in {"a sample", "random"} else "no row before"
-    for pair in (frames, tuple(map(shuffled, frames))):
-        doubts = doubts_of(*map(as_form, pair, [form] * 2, "tp"))
-        assert re.search(f"{doubt}.*rename 'sample_id' to query_id if its numbers are ids", doubts)
-        as_ids = [frame.rename(columns={"sample_id": "query_id"}) for frame in pair]
-        assert value(*map(as_form, as_ids, [form] * 2, ("t-ids", "p-ids"))) == OF_ROWS
+def ids(kind, name="sample_id"):
+    """Return truth and predictions whose rows have other numbers."""
+    return [numbered(frame, kind).rename(columns={"sample_id": name}) for frame in (ROWS, BY_ROW)]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("other", ["weight", "value"])
-def test_scores_beside_weights_are_refused_as_grades(other, form):
-    truth = TRUTH.rename(columns={"relevance": "score"}).assign(**{other: 1.0})
-    message = refusal(as_form(truth, form, "t"), PREDS[["query_id", "doc_id", "score"]])
-    assert f"{other} and score may both have the grades" in message
-    assert value(as_form(TRUTH.assign(**{other: 0}), form, "t"), PREDS[["query_id", "doc_id", "score"]]) == 1
+BOTH = PREDS[["query_id", "doc_id", "score"]].assign(relevance=(PREDS.doc_id == "d0").astype(int))
+LISTS = ROWS.groupby("sample_id").label.agg(list).reset_index(drop=True)
+MATRIX = sp.coo_array((np.ones(len(ROWS)), (ROWS.sample_id, ROWS.label)), shape=(N_ROWS, 9)).tocsr()
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # by pandas 2.2 as it writes, with numpy 1.24
-def test_columns_that_say_which_is_meant_are_read(form):
-    columns = PREDS.drop(columns="noise")
-    ranks = columns.assign(rank=columns.groupby("query_id").score.rank(ascending=False).astype(int))
-    unknown = ranks.rename(columns={"score": "confidence"})
-    for scores in (
-        PREDS.rename(columns={"noise": "weight"}),  # the column score next to it is the score
-        ranks.rename(columns={"score": "value"}),
-        unknown,
-        unknown.assign(confidence=-unknown.confidence),  # a distance
-        unknown.assign(confidence=unknown.confidence.where(unknown.index % 3 > 0)),  # some are missing
-        unknown.assign(confidence=np.arange(len(ranks)) % 2),  # which lines are hits, maybe
-        unknown.rename(columns={"confidence": "timestamp"}).assign(timestamp=np.arange(len(ranks)) % 7),
-    ):
-        result = xmceval.score(TRUTH, as_form(scores, form, "p"), metrics="P", k=1)
-        assert (result["P@1"], result.doubts) == (1, ())
+def test_columns_are_read_refused_or_doubted_alike_in_every_form(form):
+    """Each value and message is that of the approved line, whatever holds the table."""
+
+    def t(frame):
+        return as_form(frame, form, "t")
+
+    def p(frame):
+        return as_form(frame, form, "p")
+
+    def named(text):
+        return re.sub(r"\bt\.\w+", "y_true", re.sub(r"\bp\.\w+", "y_score", text))
+
+    def no(*inputs):
+        return named(refusal(*inputs))
+
+    def doubts(*inputs):
+        return named(doubts_of(*inputs)) or "no doubt"
+
+    def pair(frames, change=lambda frame: frame):
+        return t(change(frames[0])), p(change(frames[1]))
+
+    check_lines(__file__, "columns.txt", globals() | locals())
 
 
 @pytest.mark.parametrize("form", FILES)
 @pytest.mark.parametrize("keys", ["by query", "by row"])
 def test_one_table_may_have_both_grades_and_scores(keys, form):
-    both = PREDS[["query_id", "doc_id", "score"]].assign(relevance=(PREDS.doc_id == "d0").astype(int))
-    path = as_form(both if keys == "by query" else by_row(both), form, "b")
+    path = as_form(BOTH if keys == "by query" else by_row(BOTH), form, "b")
     result = xmceval.score(path, path, metrics="P", k=1)
     assert (result["P@1"], result.doubts) == (1, ())
-    path = as_form(both.drop(columns="score").assign(query_id=range(len(both))), form, "b")
+    path = as_form(BOTH.drop(columns="score").assign(query_id=range(len(BOTH))), form, "b")
     assert "itself: the values look like a perfect model's" in doubts_of(path, path)
-
-
-# Numbers of rows
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_first_rows_that_both_lack_are_doubted(form):
-    frames = [frame[frame.sample_id >= 3] for frame in (ROWS, BY_ROW)]
-    result = xmceval.score(*map(as_form, frames, [form] * 2, "tp"), metrics="P", k=1)
-    doubt = "have no row before 3, and rows are counted from 0"
-    assert any(doubt in line for line in result.doubts)
-    whole = xmceval.score(as_form(frames[0], form, "t"), as_form(BY_ROW, form, "p"), metrics="P", k=1)
-    assert whole.doubts == ()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_truth_that_has_all_rows_leaves_no_doubt(form):
-    matrix = sp.coo_array((np.ones(len(ROWS)), (ROWS.sample_id, ROWS.label)), shape=(N_ROWS, 9)).tocsr()
-    lists = ROWS.groupby("sample_id").label.agg(list).reset_index(drop=True)
-    some = BY_ROW[BY_ROW.sample_id == 11]
-    for truth in (matrix, lists, pd.DataFrame({"labels": lists})):
-        result = xmceval.score(truth, as_form(some, form, "p"), metrics="P", k=1)
-        assert (result.counts.n_instances, result.doubts) == (N_ROWS, ())
-    with pytest.raises(xmceval.DataError, match=r"has an entry in row 20, but the truth has 20 rows .*0-based\)"):
-        value(matrix, as_form(numbered(BY_ROW, "from 1"), form, "p"))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_rows_beyond_those_of_the_truth_may_be_ids(form):
-    truth, scores = ROWS[ROWS.sample_id < 15], BY_ROW
-    message = refusal(as_form(truth, form, "t"), as_form(scores, form, "p"))
-    assert "has an entry in row 19, but the truth has 15 rows (rows are 0-based) (hint: rename the column" in message
-    message = refusal(as_form(ROWS.assign(sample_id=ROWS.sample_id + 33_299_000), form, "t"), BY_ROW)
-    assert "has an entry in row 33299019, in a table of 40 lines (hint: rename the column" in message
 
 
 # Data frames that pandas writes by column are no dicts by query
@@ -197,21 +150,26 @@ WIDE = {
     "default index": wide(None, [f"code{i}" for i in range(5)]),
     "numbers": wide(None, None),
 }
-BY_COLUMN = {
-    "dicts": lambda frame, name: frame.to_dict(),
-    "dicts of text": lambda frame, name: frame.set_axis(frame.index.map(str)).rename(columns=str).to_dict(),
-    "files": lambda frame, name: frame.to_json(f"{name}.json") or f"{name}.json",
-}
 
 
-@pytest.mark.parametrize("form", BY_COLUMN)
-@pytest.mark.parametrize("kind", LONG)
-def test_long_tables_by_column_are_refused(kind, form):
-    frames = LONG[kind]
-    truth, scores = map(BY_COLUMN[form], frames, "tp")
-    assert f"has the columns {', '.join(frames[0])}; expected queries as keys" in refusal(truth, scores)
-    if form != "files":
-        assert value(*map(pd.DataFrame, (truth, scores))) == OF_CELLS
+def test_tables_by_column_and_those_without_scores_are_refused_in_these_words(run):
+    def no(*inputs, **options):
+        return refusal(*inputs, **options)
+
+    def command(table):
+        table.to_csv("decisions.csv", index=False)
+        return run("score", "decisions.csv", "decisions.csv", "-m", "f1_score")[2]
+
+    def as_text(frame):
+        return frame.set_axis(frame.index.map(str)).rename(columns=str).to_dict()
+
+    def as_json(frame, name):
+        frame.to_json(f"{name}.json")
+        return f"{name}.json"
+
+    decisions = pd.DataFrame([[0, 1, 5], [0, 2, 6], [2, 1, 7]], columns=["qid", "docno", "note"]).astype(str)
+    wide_csv = write("wide.csv", "query,d0,d1\nq0,1.5,0.5\nq1,0.5,1.5\n")
+    check_lines(__file__, "by_column.txt", globals() | locals())
 
 
 def test_dicts_by_query_and_runs_of_other_tools_are_read():
@@ -237,41 +195,3 @@ def test_dicts_by_query_and_runs_of_other_tools_are_read():
     assert value(*by_query) == value(*files) == OF_CELLS
     many = {query: {f"d{j}": 1.0 * (j == 3) for j in range(40)} for query in by_query[0]}
     assert value({query: {"d3": 1} for query in many}, many) == 1  # not all are judged
-
-
-def test_a_wide_table_of_documents_is_no_run_with_unknown_names():
-    wide = pd.DataFrame(np.eye(3) + 0.5, index=["q0", "q1", "q2"], columns=["d0", "d1", "d2"])
-    wide.rename_axis("query").to_csv("wide.csv")
-    truth = {f"q{i}": {f"d{i}": 1} for i in range(3)}
-    with pytest.raises(xmceval.DataError) as error:
-        xmceval.score(truth, "wide.csv")
-    assert "rename the columns to" not in str(error.value)
-
-
-@pytest.mark.parametrize("in_command", [False, True])
-@pytest.mark.parametrize("names", [("row", "label"), ("query_id", "doc_id"), ("qid", "docno", "note")])
-def test_a_long_table_without_scores_says_what_it_lacks_and_how_to_write_decisions(names, in_command, run):
-    table = pd.DataFrame([[0, 1, 5], [0, 2, 6], [2, 1, 7]]).iloc[:, : len(names)].set_axis(names, axis=1).astype(str)
-    table.to_csv("truth.csv", index=False)
-    table.to_csv("decisions.csv", index=False)
-    if in_command:
-        code, _, message = run("score", "truth.csv", "decisions.csv", "-m", "f1_score")
-        assert code == 1
-    else:
-        with pytest.raises(xmceval.DataError) as error:
-            xmceval.score(table, table, metrics="f1_score")
-        message = str(error.value)
-    assert f": has no scores: found the columns {', '.join(names)}; expected " in message
-    assert "for decisions add a column 'score' of 1" in message
-    assert xmceval.score("truth.csv", table.assign(score=1), metrics="f1_score")["f1_score"] == 1
-
-
-@pytest.mark.parametrize("role", ["truth", "predictions"])
-@pytest.mark.parametrize("others", [{}, {"id": [1, 2]}, {"text": ["x", "y"]}])
-def test_the_hint_at_lists_of_an_unknown_name_holds(role, others):
-    right = {"truth": [[0], [1]], "predictions": [[0], [2]]}
-    tables = {name: pd.DataFrame({**others, "labels": lists}) for name, lists in right.items()}
-    expected = dict(xmceval.score(*tables.values(), metrics="P", k=1))
-    named = {**tables, role: tables[role].rename(columns={"labels": "genres"})}
-    refused(r"has lists in 'genres'; expected .*\(hint: rename 'genres' to 'labels'\)$", *named.values())
-    assert expected == {"P@1": 0.5}

@@ -1,5 +1,5 @@
 """Tables: whatever library or file they come from, long or with lists, they give the values of the same dicts."""
-# ruff: noqa: E501 - a case is one line
+# ruff: noqa: E501, F401 - a case is one line; approved lines use what is imported here
 
 import gzip
 import io
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.approved import check_answers
+from support.approved import check_answers, check_lines
 from support.asked import doubts_of, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.files import write
@@ -242,25 +242,6 @@ def test_columns_are_known_by_the_names_of_other_tools(names, expected):
     agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected, grades=True)
 
 
-@pytest.mark.parametrize("is_truth", [False, True])
-def test_blanks_beside_fields_of_one_file_are_no_part_of_names(is_truth, expected):
-    truth, scores = (frame.to_csv(index=False) for frame in by_query())
-    texts = (truth.replace(",", " ,"), scores) if is_truth else (truth, scores.replace(",", ",\t "))
-    agrees("by query", write("t", texts[0]), write("s", texts[1]), expected)
-
-
-def test_grouped_series_are_joined_by_the_names_in_their_index():
-    truth, scores = by_query()
-    truth, scores = (
-        frame.sort_values("score", ascending=False, kind="stable").groupby("query_id").doc_id.apply(list)
-        for frame in (truth[truth.relevance > 0].assign(score=1), scores)
-    )
-    binary = {query: dict.fromkeys(documents, 1) for query, documents in truth.items()}
-    assert score(truth, scores) == score(truth, scores[::-1].to_frame()) == score(binary, RUN)
-    long_scores = by_query()[1].set_index(["query_id", "doc_id"]).score
-    assert score(binary, long_scores) == score(binary, RUN)
-
-
 def objects(rows):
     array = np.empty(len(rows), dtype=object)
     array[:] = rows
@@ -285,113 +266,85 @@ def test_lists_may_be_in_any_sequence(kind):
 
 
 PAIRS = pd.DataFrame({"label": [1, 4], "row": [0, 1], "x": ["a", "b"]})
-
-
-@pytest.mark.parametrize("name", ["pandas", "arrow", "csv", "tsv", "parquet"])
-def test_filters_are_known_by_the_names_of_columns(name):
-    truth, scores = by_row()
-    expected = score(truth, scores, n_labels=5, filter=[(0, 1), (1, 4)])
-    assert score(truth, scores, n_labels=5, filter=as_form(PAIRS, name, "f")) == expected
-    message = message_of(truth, scores, n_labels=5, filter=PAIRS.rename(columns={"row": "user"}))
-    assert "found the columns label, user, x; expected one of rows, such as 'row'" in message
-
-
-@pytest.mark.parametrize("name", ["pandas", "csv", "parquet", "arrow"])
-@pytest.mark.parametrize(
-    "stars", [[1, 0, 2, 1], ["1", "0", "2", "1"], [True, False, True, True], ["True", "False", "True", "True"]]
+RANKS = pd.DataFrame(
+    [(f"q{q}", f"d{d}", d + 1, d + 1.0) for q in range(4) for d in range(3)], columns=["qid", "docno", "rank", "score"]
 )
-def test_grades_of_an_unknown_name_are_doubted(stars, name):
-    truth = by_query()[0].drop(columns="relevance").assign(stars=stars)
-    doubts = doubts_of(as_form(truth, name, "t"), by_query()[1])
-    assert "'stars' may have the grades, but no grades are known by this" in doubts
-
-
-@pytest.mark.parametrize("form", ["pandas", "parquet"])
-@pytest.mark.parametrize("name", ["confidence", "logits"])
-def test_lists_of_numbers_of_an_unknown_name_are_doubted(name, form):
-    best, true = [[2, 1, 0], [1, 2, 0], [0, 1]], [{0}, {0}, {1}]
-    frame = pd.DataFrame({"labels": best, name: [[0.1, 0.5, 0.9], [0.1, 0.2, 0.3], [0.3, 0.7]]})
-    table = as_form(frame, form, "p")
-    for pair, noun in (((true, table), "scores"), ((table, best), "grades")):
-        assert f"'{name}' may have the {noun}, but no {noun} are known" in doubts_of(*pair, n_labels=3)
-    dropped = frame.drop(columns=[name])
-    for change, expected in (
-        (frame.rename(columns={name: "score"}), 1),
-        (dropped, 0),
-        (dropped.assign(embedding=[[0.5] * 4] * 3), 0),
-    ):
-        assert p_at_1(true, as_form(change, form, "p")) == expected
-
-
-def test_rows_without_entries_have_no_predictions():
-    truth, scores = write("t", "4 5\n" + "0:1\n" * 4), write("s", "row,label,score\n0,0,0.9\n")
-    result = xmceval.score(truth, scores, metrics="P", k=1)
-    assert (result["P@1"], result.counts.n_predictions) == (0.25, 1)
-
-
-def test_truth_without_grades_counts_every_line(expected):
-    truth, scores = by_row()[0][["row", "label"]], by_row()[1]
-    lines = truth.sample(frac=1, random_state=1)  # has an index, which is no grade
-    for table in (truth, lines, lines.reset_index(), lines.rename_axis("Unnamed: 0").reset_index()):
-        agrees("by row", table, scores, expected)
-
-
-def test_ranks_are_scores_of_which_the_least_is_best():
-    ranked = pd.DataFrame({"qid": ["q1", "q1", "q2"], "docno": ["d2", "d1", "d1"], "rank": [1, 2, 1]})
-    assert p_at_1(by_query()[0], ranked) == 0.5
-
-
-@pytest.mark.parametrize("form", ["pandas", "csv"])
-def test_ranks_that_run_against_the_scores_are_doubted(form):
-    lines = [(f"q{q}", f"d{d}", d + 1, d + 1.0) for q in range(4) for d in range(3)]
-    frame = pd.DataFrame(lines, columns=["qid", "docno", "rank", "score"])
-    for sign, n_doubts in ((1, 1), (-1, 0)):
-        scores = as_form(frame.assign(score=sign * frame.score), form, "s")
-        result = xmceval.score({f"q{q}": {"d0": 1} for q in range(4)}, scores, metrics="P", k=1)
-        assert len(result.doubts) == n_doubts
-        assert all("in 4 of 4 queries the ranks run against the scores" in doubt for doubt in result.doubts)
-
-
-def test_wide_frames_are_matrices_that_are_joined_by_name():
-    truth, scores = (pd.DataFrame(np.eye(3) + add, columns=list("abc"), index=[5, 6, 7]) for add in (0, 0.1))
-    for same in (scores, scores.reset_index(drop=True), scores.astype("Float64"), scores.to_numpy()):
-        assert p_at_1(truth, same) == 1.0
-    other = scores[["a", "c", "b"]].loc[[5, 7, 6]]
-    assert p_at_1(truth, other) == p_at_1(other > 0.5, scores) == 1.0
-    assert p_at_1([truth, truth], [scores, other]) == 1.0
-    assert score(truth, scores, train=truth[["a", "c", "b"]], metrics="PSP", k=1) == {"PSP@1": 1.0}
-    assert score(truth, scores, train=truth.iloc[::-1].reset_index(drop=True), metrics="PSP", k=1) == {"PSP@1": 1.0}
-
-
-@pytest.mark.parametrize("form", ["csv", "csv with an index", "tsv", "parquet", "feather"])
-@pytest.mark.parametrize("besides", [{}, {"name": "d1"}, {"id": 100}, {"lang": "en, us"}])
-def test_wide_files_are_refused_with_what_to_pass(rng, besides, form):
-    wide = pd.DataFrame(rng.random((12, 4)), columns=list("abcd")).assign(**besides)
-    if form in {"parquet", "feather"}:
-        getattr(wide, f"to_{form}")("p")
-    else:
-        wide.to_csv("p", index="index" in form, sep="\t" if form == "tsv" else ",")
-    message = message_of(np.eye(12, 4, dtype=int), "p")
-    assert ": found the columns " in message
-    assert "or save a matrix with a column per label by numpy.save" in message
-
-
-@pytest.mark.parametrize(
-    "change", [pd.DataFrame, lambda y: pd.DataFrame({"labels": [np.flatnonzero(row) for row in y]})]
+FIRST = {f"q{q}": {"d0": 1} for q in range(4)}
+EYE = pd.DataFrame(np.eye(3), columns=list("abc"), index=[5, 6, 7])
+CHANGED = (EYE + 0.1)[["a", "c", "b"]].loc[[5, 7, 6]]
+BEST = pd.DataFrame(
+    {"labels": [[2, 1, 0], [1, 2, 0], [0, 1]], "logits": [[0.1, 0.5, 0.9], [0.1, 0.2, 0.3], [0.3, 0.7]]}
 )
-@pytest.mark.parametrize("is_truth", [True, False])
-def test_an_index_of_row_numbers_in_another_order_is_refused_beside_numbered_rows(change, is_truth):
-    numbered, weights = change(np.eye(3)), pd.Series([1.0, 2, 3])
-    frames = numbered, numbered.iloc[[0, 2, 1]]
-    message = message_of(*(frames[::-1] if is_truth else frames))
-    assert re.search(": its index has the numbers of the rows of y_.* in another order", message)
-    message = message_of(numbered, numbered, sample_weight=weights.iloc[::-1])
-    assert message.startswith("sample_weight: its index has the numbers of the rows of y_true")
-    message = message_of({"1": {"a": 1}, "0": {"a": 1}}, {"1": {"a": 1}}, sample_weight=weights[:2])
-    assert message.startswith("sample_weight: its index has the names of the rows, in another order")
-    message = message_of(numbered.iloc[::2], numbered.iloc[:2].set_axis([3, 9]))
-    assert "y_score: its index has 3 and 9, which y_true lacks" in message
-    assert p_at_1(numbered.iloc[::2], numbered.iloc[:2]) == 0.5
+EQUAL = pa.table({"row": np.zeros(5000, int), "label": np.zeros(5000, int), "score": np.ones(5000)})
+QUERIES = ["q2", "q1", "q9"]
+BINARY = {"q1": {"d1": 1}, "q2": {"d3": 1, "d1": 1}}
+
+
+def grouped(frame):
+    """Return the documents of each query, best first."""
+    return frame.sort_values("score", ascending=False, kind="stable").groupby("query_id").doc_id.apply(list)
+
+
+def lists_of(frame):
+    return pd.DataFrame({"labels": [np.flatnonzero(row) for row in frame.to_numpy()]})
+
+
+def stars(values):
+    return by_query()[0].drop(columns="relevance").assign(stars=values)
+
+
+def same(*found):
+    """Return a value that all calls give."""
+    assert all(value == found[0] for value in found)
+    return found[0]
+
+
+def groups(**options):
+    result = xmceval.score(QRELS, RUN, metrics="P", k=1, **options)
+    return {part.bin.name: part.estimates["P@1"].value for part in result.slices}
+
+
+def updated(**options):
+    evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=4)
+    evaluator.update(EYE, np.eye(3)[[0, 2, 1]], **options)
+    return evaluator.result()["P@1"]
+
+
+def packed(table):
+    parquet.write_table(table, "s", compression="zstd")
+    return "s"
+
+
+@pytest.mark.parametrize("form", ["pandas", "arrow", "csv", "tsv", "parquet", "feather"])
+def test_tables_are_read_refused_or_doubted_alike_in_every_form(form):
+    """Each value and message is that of the approved line, whatever holds the table."""
+
+    def p(frame, name="p"):
+        return as_form(frame, form, name)
+
+    def doubts(*inputs, **options):
+        return re.sub(
+            r"\b[pt]\.\w+", "it", doubts_of(*inputs, **options).replace("y_true", "it").replace("y_score", "it")
+        )
+
+    check_lines(__file__, "tables in every form.txt", globals() | locals())
+
+
+def test_frames_and_what_goes_with_them_are_read_or_refused_in_these_words():
+    check_lines(__file__, "frames.txt", globals())
+
+
+def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
+    read_in_pieces(monkeypatch, lines=100)
+    monkeypatch.setattr("xmceval.files.tables.by_row.LONGEST_ROW", 1600)
+    monkeypatch.setattr("xmceval.files.tables.table.LONGEST_ROW", 8)
+    monkeypatch.setattr("os.sysconf", lambda name: 1)
+    check_lines(__file__, "small files.txt", globals())
+
+
+def test_frames_need_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    check_lines(__file__, "without pyarrow.txt", globals())
 
 
 LONG = {"row": [0, 1], "label": [0, 1], "score": [0.1, 0.2]}
@@ -409,12 +362,6 @@ def test_wrong_tables_are_refused_with_their_place_in_a_file_and_in_memory():
         return [re.sub("extension<.*>", "extension", message) for message in messages]  # as each version writes it
 
     check_answers(__file__, "tables.txt", answer)
-
-
-def test_a_name_of_a_column_that_is_no_utf_8_is_refused():
-    content = ipc(pa.table(LONG)).replace(b"score", b"sc\xb6re")
-    message = message_of([{0}, {1}], write("s", content), n_labels=2)
-    assert message == "s: cannot be read as Arrow; is it damaged or truncated?"
 
 
 def eight_names(encode):
@@ -494,17 +441,6 @@ def test_tables_in_memory_with_values_outside_of_their_buffers_are_refused(case)
         assert "y_score: cannot be read as a table" in message_of(truth, scores)
 
 
-@pytest.mark.parametrize("more", ["", "\t881250949"])
-def test_numbers_between_tabs_are_columns_and_need_a_header_line(more):
-    lines = "".join(f"{100 + i // 2}\t{1000 + i % 7}\t5{more}\n" for i in range(9))
-    with pytest.raises(
-        xmceval.DataError, match="t:1: has whole numbers between tabs, which are columns, but no header"
-    ):
-        score(write("t", lines), write("s", lines), metrics="P", k=1)
-    header = f"user\titem\trating{more and chr(9) + 'time'}\n"
-    assert score(write("t", header + lines), write("s", header + lines), metrics="P", k=1) == {"P@1": 1.0}
-
-
 @pytest.mark.parametrize("content", ["u.parquet", "u.csv"])
 def test_tables_need_pyarrow(content, monkeypatch):
     by_row()[1].to_csv("u.csv", index=False)
@@ -512,32 +448,6 @@ def test_tables_need_pyarrow(content, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(xmceval.XmcevalError, match=r"pip install pyarrow"):
         score([{0}, {1}], content, n_labels=5)
-
-
-@pytest.mark.parametrize("part", ["index", "columns", "values"])
-def test_wide_frames_with_numbers_of_another_byte_order_are_read(part):
-    plain = pd.DataFrame(np.eye(3), index=[3, 1, 2])
-    swapped = {
-        "index": lambda: pd.DataFrame(np.eye(3), index=np.array([3, 1, 2], ">i8")),
-        "columns": lambda: pd.DataFrame(np.eye(3), index=[3, 1, 2], columns=np.array([0, 1, 2], ">i8")),
-        "values": lambda: pd.DataFrame(np.eye(3, dtype=">f8"), index=[3, 1, 2]),
-    }[part]()
-    for truth, scores in ((plain, swapped), (swapped, plain), (swapped, swapped), (np.eye(3), swapped)):
-        assert p_at_1(truth, scores) == 1.0
-
-
-@pytest.mark.parametrize("place", ["y_true", "y_score", "train"])
-def test_frames_need_pyarrow(place, monkeypatch):
-    frames = [
-        pd.DataFrame({"row": [0, 1], "label": [0, 1], "score": [0.5, 0.25]}),
-        pd.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "y"], "score": [0.5, 0.25]}),
-        pd.DataFrame({"labels": [[0], [1]]}),
-        pd.Series([[0], [1]]),
-    ]
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for frame in frames:
-        passed = {"y_true": np.eye(3), "y_score": np.eye(3), "train": np.eye(3), place: frame}
-        refused(rf"^{place}: is a \w+; .*needs the package pyarrow \(hint: pip", **passed, metrics="PSP", k=1)
 
 
 def test_many_entries_are_read_part_by_part(monkeypatch):
@@ -553,60 +463,6 @@ def test_many_entries_are_read_part_by_part(monkeypatch):
     save_parquet(scores.sample(frac=1, random_state=1), "shuffled")
     expected = score(truth, write("text", text), n_labels=40)
     assert score(truth, "sorted", n_labels=40) == score(truth, "shuffled", n_labels=40) == expected
-
-
-def test_a_small_file_cannot_ask_for_any_memory(monkeypatch):
-    def refused(truth, table, message, **options):
-        parquet.write_table(table, "s", compression="zstd")
-        assert f"s{message}" in message_of(truth, "s", **options)
-
-    equal = pa.table({"row": np.zeros(5000, int), "label": np.zeros(5000, int), "score": np.ones(5000)})
-    read_in_pieces(monkeypatch, lines=100)
-    monkeypatch.setattr("xmceval.files.tables.by_row.LONGEST_ROW", 1600)
-    refused([{0}, {1}], equal, " row 0: has 200 or more entries for at most 1 different label", n_labels=2)
-    refused([{0}, {1}], equal.set_column(1, "label", [np.arange(5000)]), " row 0: has more than 1,600 entries")
-    strings = equal.cast(pa.schema([("row", pa.string()), ("label", pa.string()), ("score", pa.float64())]))
-    strings = strings.rename_columns(["query_id", "doc_id", "score"])
-    refused(QRELS, strings, ": has 200 or more entries for at most 3 different documents")
-    long_name = pa.table({"query_id": ["q1"], "doc_id": ["a" * (1 << 20)], "score": [1.0]})
-    refused(QRELS, long_name, ": the names in 'doc_id' are longer than 65,536 bytes")
-    monkeypatch.setattr("xmceval.files.tables.table.LONGEST_ROW", 8)
-    lists = pa.table({"labels": [[0] * 9]})
-    refused([{0}], lists, ": the lists in 'labels.list.element' have more than 8 entries", n_labels=2)
-    monkeypatch.setattr("os.sysconf", lambda name: 1)
-    unsorted = equal.slice(0, 2).set_column(0, "row", [[1, 0]])
-    refused([{0}, {1}], unsorted, ": sorting 2 lines takes about", n_labels=2)
-
-
-PER_ROW = {
-    "a frame": lambda values, noun: pd.DataFrame({"qid": ["q2", "q1", "q9"], noun: values}),
-    "a frame by index": lambda values, noun: pd.DataFrame({noun: values}, index=pd.Index(["q2", "q1", "q9"], name="qid")),
-    "a series": lambda values, _: pd.Series(values, index=["q2", "q1", "q9"]),
-    "a mapping": lambda values, _: dict(zip(["q2", "q1", "q9"], values, strict=True)),
-    "a csv": lambda values, noun: write("per", f"query_id,{noun}\n" + "".join(f"{q},{v}\n" for q, v in zip(["q2", "q1", "q9"], values, strict=True))),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("form", PER_ROW)
-def test_groups_and_weights_are_joined_by_query(form):
-    make, options = PER_ROW[form], {"metrics": "P", "k": 1}
-    weighted = xmceval.score(QRELS, RUN, sample_weight=make([3.0, 1.0, 0.0], "weight"), **options)
-    assert dict(weighted) == dict(xmceval.score(QRELS, RUN, sample_weight=[1, 3], **options)) == {"P@1": 0.75}
-    grouped = xmceval.score(QRELS, RUN, by_group=make(["b", "a", "c"], "language"), **options)
-    assert [(part.bin.name, part.figures[0].estimate.value) for part in grouped.slices] == [("a", 0.0), ("b", 1.0)]
-
-
-def test_weights_are_joined_by_the_index_of_the_truth():
-    truth = pd.DataFrame(np.eye(3), index=[5, 6, 7])
-    scores, weights = np.eye(3)[[0, 2, 1]], pd.Series([1.0, 2, 4], index=[5, 6, 7])
-    for order in ([5, 6, 7], [7, 5, 6]):
-        evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=4)
-        evaluator.update(truth, scores, sample_weight=weights[order])
-        result = xmceval.score(truth, scores, sample_weight=weights[order], metrics="P", k=1)
-        assert evaluator.result()["P@1"] == result["P@1"] == 1 / 7
-    for call in (partial(xmceval.score, k=1, metrics="P"), xmceval.Evaluator(metrics="P", k=1, max_weight=4).update):
-        with pytest.raises(xmceval.DataError, match=r"^sample_weight.*: its index has 8, which y_true lacks"):
-            call(truth, scores, sample_weight=weights.rename(index={5: 8}))
 
 
 def test_long_lists_are_read_in_small_parts(monkeypatch):
@@ -643,9 +499,3 @@ def test_libraries_are_imported_for_what_they_read_alone(expected):
     write("t.txt", "1 2\n0:1\n")
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", IMPORTS], capture_output=True, text=True, check=True)
     assert run.stdout.split() == [str(expected[False]["P@1"]), "True", "False"]
-
-
-def test_a_frame_in_another_byte_order_has_the_same_value():
-    frame = pd.DataFrame({"a": [0.5, 0.25], "b": [0.25, 0.5]})
-    truth = np.eye(2, dtype=int)
-    assert p_at_1(truth, frame.astype(">f8")) == p_at_1(truth, frame) == 1

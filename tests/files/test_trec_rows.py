@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from support.asked import refused
+from support.approved import check_lines
 from support.files import rows_in, write
 from support.pieces import read_in_pieces
 
@@ -129,18 +129,6 @@ def test_the_first_wrong_line_is_reported_as_if_split_in_python(name, seed, monk
         rows_in("t", "scores", truth="q") if name == "run" else rows_in("t", "truth")
 
 
-def test_a_line_longer_than_a_chunk_is_read(monkeypatch):
-    read_in_pieces(monkeypatch, text=4000)
-    name = "x" * 30_000
-    assert rows_in(write("t", f"q 0 a 1\nq 0 {name} 2\nq 0 b 3\n"), "truth") == [[(0, 1), (1, 3), (2, 2)]]
-
-
-def test_the_first_nan_of_a_judged_query_is_reported_by_its_line():
-    write("q", "q1 0 a 1\nq1 0 b 0\n")
-    write("r", "\n#\nother Q0 a 1 nan me\nq1 Q0 a 1 0.5 me\nq1 Q0 b 1 -NaN me\n")
-    refused(r"^r:5: the score is NaN", "q", "r")
-
-
 def break_plainly(entries):
     """Return the scores of one query, (document, score), where equal ones are raised as for trec_eval, by document.
 
@@ -180,22 +168,6 @@ def test_ties_are_broken_by_the_least_steps(seed, falls):
     assert f"{n_tied} ties broken by document as in trec_eval" in xmceval.score("q", "r", k=1).inputs[1]
 
 
-def test_a_wrong_first_line_is_reported_whatever_follows():
-    write("t", "q 0 d\nq 0 d " + "1" * 60 + "\nq 0 d 1\n" * 9)
-    with pytest.raises(xmceval.DataError, match=r"^t:1: expected 'query 0 document grade', found 'q 0 d'$"):
-        xmceval.read("t", kind="truth")
-
-
-def test_documents_that_no_one_judged_have_the_labels_after_those_of_the_others():
-    write("q", "q 0 b 1\nq 0 a 1\nq 0 c 1\n")
-    for documents, labels in (("xay", [3, 0, 4]), ("ycz", [3, 2, 4])):
-        lines = [f"q Q0 {document} {rank} {9 - rank} me\n" for rank, document in enumerate(documents)]
-        [row] = rows_in(write("r", "".join(lines)), truth="q")
-        assert [label for label, _ in row] == labels
-
-
-def test_documents_have_the_labels_of_their_names_and_an_unknown_one_is_reported():
-    write("n", "b\na\n")
-    assert rows_in(write("q", "q1 0 a 2\nq1 0 b 3\n"), "truth", labels="n") == [[(0, 3), (1, 2)]]
-    with pytest.raises(xmceval.DataError, match=r"^q: 'x' is not in n, which has 2 label names"):
-        xmceval.read(write("q", "q1 0 a 1\nq1 0 x 1\n"), kind="truth", labels="n")
+def test_lines_are_read_or_refused_in_these_words(monkeypatch):
+    read_in_pieces(monkeypatch, text=4000)
+    check_lines(__file__, "trec.txt", globals())

@@ -10,11 +10,11 @@ from hypothesis import given, strategies as st
 from judge import naive
 from numba import config
 from scipy.sparse import csr_matrix, save_npz
+from support.approved import check_lines
 from support.judged import check_judged
 from support.strategies import to_rows
 
 import xmceval
-from xmceval import DataError
 from xmceval.labels import counts as growing, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
 from xmceval.labels.propensity import from_counts, from_table, from_values
@@ -81,10 +81,6 @@ def test_counts_beyond_a_byte_are_merged(n_labels):
     assert total.n_labels == max(expected) + 1
 
 
-def test_nothing_counted_is_an_empty_table():
-    assert table_of(counted([])) == {}
-
-
 @pytest.mark.parametrize("spread", [1, 100_000, DENSE_IDS + 3, 1 << 50])
 def test_labels_far_apart_weigh_what_near_ones_do(rng, spread):
     """Dense tables, tables of ids below 2^27 and above it: the same bits."""
@@ -119,12 +115,6 @@ def test_a_label_unknown_to_training_weighs_as_one_never_seen():
     assert known.inverse[0] == pytest.approx(naive.inverse_propensities([0], 50, 0.55, 1.5)[0])
 
 
-def test_codes_stand_for_descending_values():
-    known = from_values(np.array([2.0, 5.0, 2.0, 1.0]), "given")
-    assert known.inverse.tolist() == [5.0, 2.0, 1.0]
-    assert known.inverse[known.codes].tolist() == [2.0, 5.0, 2.0, 1.0]
-
-
 # Where they come from
 
 
@@ -147,50 +137,6 @@ def test_training_labels_their_counts_and_the_inverse_itself_give_the_same_bits(
     inverse = naive.inverse_propensities(counts.tolist(), 50, 0.55, 1.5)
     check_judged(first, to_rows(truth), to_rows(scores), inverse, least=8)
     assert [other.estimates for other in others] == [first.estimates] * 3
-
-
-def test_the_report_knows_the_source_where_a_metric_needs_one(problem):
-    train, truth, scores = problem
-    known = xmceval.score(truth, scores, train=train, a=0.5, b=0.4).propensities
-    assert (known.a, known.b, known.n, known.source, known.from_truth) == (0.5, 0.4, 50, "train", False)
-    of_truth = xmceval.score(truth, scores)
-    assert of_truth.propensities.from_truth
-    assert any("not comparable with published values" in line and "train=" in line for line in of_truth.warnings)
-    without = xmceval.score(truth, scores, metrics="P")
-    assert without.propensities is None
-    assert not any("propensit" in line for line in without.warnings)
-
-
-def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
-    _, truth, scores = problem
-    result = xmceval.score(truth[:2], scores[:2], metrics=["P", "PSP"], k=1)
-    assert list(result) == ["P@1"]
-    assert any("too few for propensities" in warning for warning in result.warnings)
-    with pytest.raises(DataError, match="too few for propensities"):
-        xmceval.score(truth[:2], scores[:2], metrics="PSP", k=1)
-
-
-@pytest.mark.parametrize("change", [lambda y: y + 0.25, lambda y: y - 1.5], ids=["fractions", "negative"])
-def test_predictions_passed_as_training_labels_are_named(problem, change):
-    _, truth, scores = problem
-    predictions = change(scores.astype(float))
-    message = r"train row 0: the value of label 0 .*; expected 0 or 1 \(20 such rows; .*; train takes the labels"
-    with pytest.raises(xmceval.DataError, match=message):
-        xmceval.score(truth, scores, train=predictions)
-    with pytest.raises(xmceval.DataError, match=r"y_true row 0: the truth value .* are truth and predictions swapped"):
-        xmceval.score(predictions, scores, metrics="PSP")
-
-
-# Data sets
-
-
-def test_a_data_sets_constants_are_used_and_given_ones_go_first_and_its_filter_is_told(problem):
-    train, truth, scores = problem
-    for options, constants in (({}, (0.6, 2.6)), ({"b": 1.0}, (0.6, 1.0))):
-        known = xmceval.score(truth, scores, train=train, dataset="amazon670k", **options).propensities
-        assert (known.a, known.b) == constants
-    warnings = xmceval.score(truth, scores, train=train, dataset="LF-Amazon-131K").warnings
-    assert any("filter of reciprocal pairs" in line for line in warnings)
 
 
 # Counts of any size
@@ -261,18 +207,24 @@ def test_equal_propensities_have_one_digest_whatever_they_come_from():
     assert from_values(values[::-1], "values").digest != from_values(values, "values").digest
 
 
-def test_a_copy_of_the_truth_as_training_labels_is_doubted(rng):
-    truth = (rng.random((60, 12)) < 0.3).astype(float)
-    scores, question = rng.random(truth.shape), "is it a copy?"
-    for train, is_doubted in (
-        (truth.copy(), True),
-        (truth[1:], False),
-        (np.minimum(truth + np.eye(60, 12), 1), False),
-    ):
-        result = xmceval.score(truth, scores, metrics="PSP", k=1, train=train)
-        assert any(question in doubt for doubt in result.doubts) == is_doubted
-    few = xmceval.score(truth[:20], scores[:20], metrics="PSP", k=1, train=truth[:20].copy())
-    assert not any(question in doubt for doubt in few.doubts)  # where numbers may agree by chance
-    save_npz("t.npz", csr_matrix(truth))
-    doubts = xmceval.score("t.npz", scores, metrics="PSP", k=1, train="t.npz").doubts
-    assert doubts == ("the training labels are t.npz itself: not comparable with published values",)
+def test_where_propensities_come_from_is_said_in_these_words(problem, rng):
+    train, truth, scores = problem
+    labels = (rng.random((60, 12)) < 0.3).astype(float)
+    values = rng.random(labels.shape)
+    save_npz("t.npz", csr_matrix(labels))
+
+    def known(*inputs, **options):
+        """Return what is known of propensities."""
+        found = xmceval.score(*inputs, **options).propensities
+        return found and (found.a, found.b, found.n, found.source, found.from_truth)
+
+    def said(*inputs, **options):
+        result = xmceval.score(*inputs, **options)
+        lines = [line for line in result.warnings if "propensit" in line or "train" in line or "filter" in line]
+        return "\n".join([str([*result]), *lines])
+
+    def copied(train, y_true=labels, y_score=values):
+        """Return the doubts of training labels."""
+        return xmceval.score(y_true, y_score, metrics="PSP", k=1, train=train).doubts
+
+    check_lines(__file__, "propensities.txt", globals() | locals())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.sparse import csr_array
 from support import graded
 from support.executors import PicklingExecutor
 from support.graded import N_LABELS, SOME, TRAINING, graded_rows
@@ -171,8 +172,14 @@ def in_blocks(problem, ends, _):
     return results[0]
 
 
-def by_executor(problem, *_):
-    return problem.score(executor=PicklingExecutor())
+def by_executor(problem, ends, _):
+    """Score in several parts, unless there are few rows."""
+    executor = PicklingExecutor()
+    with pytest.MonkeyPatch.context() as patch:
+        read_in_pieces(patch, parts=600, waiting=2)
+        result = problem.score(executor=executor)
+    assert ends[-1] < 40 or executor.n_tasks["score_part"] > 2
+    return result
 
 
 IN_ORDER = (reset, pickled, states, shards, in_blocks, by_executor)
@@ -191,6 +198,14 @@ def check(way, problem, ends, order):
     return whole
 
 
+# How counts of labels are kept and read in some of the problems below.
+KEPT = {
+    "labels by id": {"ids": 5},
+    "weights of labels by id": {"ids": 5},
+    "bins of labels by id": {"ids": 5},
+    "few labels at once": {"counts": 0, "fewest": 1},
+    "weights and few labels at once": {"counts": 0, "fewest": 7},
+}
 any_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -224,6 +239,9 @@ PROBLEMS = {
     "rows dropped": EVERY | TRAINING | {"empty_rows": "drop", "unscored": "zero", "threshold": 0.5},
     "weights": EVERY | TRAINING,
     "labels by id": EVERY | TRAINING,
+    "bins of labels by id": EVERY | TRAINING | {"by_frequency": 3},
+    "few labels at once": EVERY | TRAINING | {"by_frequency": 3},
+    "weights and few labels at once": EVERY | TRAINING,
     "weights of labels by id": EVERY | TRAINING,
     "a filter": EVERY | TRAINING | {"by_frequency": 2, "ceiling": True, "empty_rows": "drop", "threshold": 0.5},
     "a filter of the truth": EVERY | TRAINING | {"filter_truth": True},
@@ -243,12 +261,25 @@ def test_options_are_those_of_one_score(name, way, monkeypatch):
     if name.startswith("a filter") and way not in IN_ORDER:
         pytest.skip("the pairs of a filter refer to rows of the whole")
     problem = Problem(graded_rows(3, 60), PROBLEMS[name])
-    if name.endswith("by id"):
-        read_in_pieces(monkeypatch, ids=5)
     if name.startswith("weights"):
         problem.weights = np.where(np.arange(60) % 4, random_weights(3, 60), MOST)
     if name.startswith("a filter"):
         problem.pairs = np.argwhere(np.random.default_rng(3).random((60, N_LABELS)) < 0.1)
+    kept = problem.score()
+    read_in_pieces(monkeypatch, **KEPT.get(name, {}))
     whole = check(way, problem, [0, 9, 17, 40, 60], [2, 0, 3, 1])
+    assert whole == kept
     if name == "inverse propensities":  # where one row carries much of a variance, the same one is kept
         assert {estimate.caution for estimate in whole.estimates.values()} == {None, "one_row"}
+
+
+@pytest.mark.parametrize("ids", [1 << 27, 16])
+@pytest.mark.parametrize("weights", [None, random_weights(3, 60)], ids=["plain", "weighted"])
+def test_counts_of_few_of_many_labels_are_kept_by_id_and_read_in_chunks(weights, ids, monkeypatch):
+    truth, scores = (
+        csr_array((rows.data, rows.indices * 31, rows.indptr), (60, 31 * N_LABELS)) for rows in graded_rows(3, 60)
+    )
+    training = {"counts": np.arange(31 * N_LABELS) % 7, "n_train": 900, "by_frequency": 3}
+    usual = graded.score(truth, scores, **EVERY, **training, sample_weight=weights)
+    read_in_pieces(monkeypatch, ids=ids, compact=5, chunk=100)
+    assert graded.score(truth, scores, **EVERY, **training, sample_weight=weights) == usual

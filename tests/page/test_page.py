@@ -150,8 +150,6 @@ def test_a_page_without_pairs_has_the_table_of_systems_and_the_verdicts(full):
 def test_a_layout_and_a_title_are_kept_and_a_path_is_written(one, tmp_path):
     assert one.to_html(tmp_path / "p.html", title="<Mine>", percent=False, places=3, intervals=False) is None
     root = parse((tmp_path / "p.html").read_text(encoding="utf-8"))
-    with pytest.raises(xmceval.UsageError, match="already exists"):
-        one.to_html(tmp_path / "p.html")
     assert root.all("h1")[0].text == root.all("title")[0].text == "<Mine>"
     assert read_table(root.all("table")[0])[1] == ["P", f"{one['P@1']:.3f}"]
 
@@ -236,8 +234,8 @@ def test_pages_are_as_they_were_approved(full, one):
 
 
 def test_markup_escapes_whatever_is_not_markup_and_sentences_begin_with_a_capital_or_a_name():
-    assert element("p", "<&>\"'", 3, None, [name("x")], class_="a<b", hidden=True, id=None) == (
-        '<p class="a&lt;b" hidden>&lt;&amp;&gt;&quot;&#x27;3<bdi>x</bdi></p>'
+    assert element("p", "<&>\"'", 3, None, [name("x")], class_="a<b", id=None) == (
+        '<p class="a&lt;b">&lt;&amp;&gt;&quot;&#x27;3<bdi>x</bdi></p>'
     )
     assert text("a\x00b\ud800") == "a\ufffdb\ufffd"
     assert join([text("&"), "&"]) == "&amp;&amp;"

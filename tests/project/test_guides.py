@@ -68,6 +68,12 @@ def test_links_lead_to_guides(text):
     assert {name for _, name in re.findall(r"\[([^\]]+)\]\((\w+)\.md\)", text)} <= set(GUIDES)
 
 
+def test_the_site_lists_every_guide_the_one_for_contributors_last():
+    listed = re.findall(r"^xmceval/guide/(\w+)$", (ROOT / "scripts/docs/guides.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(GUIDES)
+    assert (listed[0], listed[-2:]) == ("start", ["changes", "design"])
+
+
 @all_over(GUIDES)
 def test_every_python_name_exists(text):
     names = set(re.findall(r"(?<![\w./'\"-])(xmceval(?:\.[A-Za-z_]\w*)+)", text)) - {"xmceval.toml"}

@@ -3,7 +3,6 @@
 Its examples are of the same three instances, so that each gives the same values: a file or an object that is read as
 anything else does not.
 """
-# ruff: noqa: E501 - a case is one line
 
 import gzip
 import itertools
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.approved import check_answers, evaluate as evaluate_line
 from support.asked import measured, refused
 from support.files import open_scores, write
 from support.pieces import read_in_pieces
@@ -309,31 +309,16 @@ def test_files_of_the_readme_are_on_the_page():
         assert [word for word in words if word.partition(" FILE")[0] not in PAGE] == []
 
 
-# Files of the field's tools, as they write them: "truth" or "scores", names of labels, the text, and the labels of each
-# row, with their scores; of predictions without scores with the places from the last.
-WRITTEN = {
-    "XMLRepository": ("truth", "", "4 131073\n42537:1.00000 43834:1.00000\n89491:1.00000\n\n111144:1.00000\n", [[42537, 43834], [89491], [], [111144]]),
-    "XMLRepository, data": ("truth", "", "4 5 3\n0,2 0:0.5 3:1.2\n1 1:0.3\n 0:0.7 4:0.1\n0,1,2 2:1.0\n", [[0, 2], [1], [], [0, 1, 2]]),
-    "XMLRepository, JSON": ("truth", "", '{"uid":"0000031852","title":"Girls Ballet","content":"","target_ind":[12,90562],"target_rel":[1.0,1.0]}\n{"uid":"0000031895","title":"Sweater","content":"","target_ind":[],"target_rel":[]}\n', [[12, 90562], []]),
-    "AttentionXML": ("truth", "1234 567 88 9", "1234 567 88\n9\n\n88 9\n", [[0, 1, 2], [3], [], [2, 3]]),
-    "PECOS, items": ("truth", "red shoes|blue shoes|tutu", "red shoes\tblue shoes\ntutu\n", [[0, 1], [2]]),
-    "PECOS, ids": ("truth", "", "12,90562\tgirls ballet tutu\n7\tsweater\n", [[12, 90562], [7]]),
-    "fastText": ("truth", "a b c", "__label__a __label__b some text\n__label__c more\n", [[0, 1], [2]]),
-    "DiSMEC, truth": ("truth", "", "12,90562\n7\n\n0,5,9\n", [[12, 90562], [7], [], [0, 5, 9]]),
-    "omikuji": ("scores", "", "3 0.912\t17 0.344\t5 0.100\n17 0.500\n\n8 0.777\t3 0.001\n1 1.000\n", [[(3, 0.912), (17, 0.344), (5, 0.1)], [(17, 0.5)], [], [(8, 0.777), (3, 0.001)], [(1, 1)]]),
-    "napkinXC": ("scores", "", "41:0.91 7:0.30 120:0.02 \n3:0.55 \n\n9:1 2:0.5 \n7:0.1 \n", [[(41, 0.91), (7, 0.3), (120, 0.02)], [(3, 0.55)], [], [(9, 1), (2, 0.5)], [(7, 0.1)]]),
-    "DiSMEC++": ("scores", "", "4 3\n41:0.91 7:0.30 120:0.02 \n3:0.55 9:0.11 2:0.01 \n9:1 2:0.5 1:0 \n7:0.1 3:0.05 2:0.01 \n", [[(41, 0.91), (7, 0.3), (120, 0.02)], [(3, 0.55), (9, 0.11), (2, 0.01)], [(9, 1), (2, 0.5), (1, 0)], [(7, 0.1), (3, 0.05), (2, 0.01)]]),
-    "DiSMEC": ("scores", "", "17 3 8\n5\n2 0\n", [[(17, 3), (3, 2), (8, 1)], [(5, 1)], [(2, 2), (0, 1)]]),
-    "PECOS": ("scores", "red shoes|blue shoes|tutu", '{"data":[["red shoes",0.91],["blue shoes",0.40]],"schema":["output_item","score"]}\n{"data":[["tutu",0.7]],"schema":["output_item","score"]}\n', [[(0, 0.91), (1, 0.4)], [(2, 0.7)]]),
-    "extremeText": ("scores", "a b c", "__label__a 0.75 __label__c 0.5\nn/a\n__label__b 0.25\n", [[(0, 0.75), (2, 0.5)], [], [(1, 0.25)]]),
-}  # fmt: skip
+WRITTEN = Path(__file__).parent / "approved" / "inputs" / "written.txt"
 
 
-@pytest.mark.parametrize("case", WRITTEN)
-def test_files_of_tools_are_read_as_they_are_written(case):
-    kind, names, text, expected = WRITTEN[case]
-    labels = write("labels", "\n".join(names.split("|" if "|" in names else None)) + "\n") if names else None
+def read(kind, text, names=()):
+    """Return labels and values of the rows of a file: of predictions without scores the places from the last."""
+    labels = write("labels", "\n".join(names) + "\n") if names else None
     matrix = xmceval.read(write("x", text), kind=kind, labels=labels)
     rows = [matrix[[i]].tocoo() for i in range(matrix.shape[0])]
-    found = [list(zip(row.col.tolist(), row.data.tolist(), strict=True)) for row in rows]
-    assert found == [[cell if isinstance(cell, tuple) else (cell, 1) for cell in row] for row in expected]
+    return [list(zip(row.col.tolist(), row.data.tolist(), strict=True)) for row in rows]
+
+
+def test_files_of_the_fields_tools_are_read_as_they_write_them():
+    check_answers(__file__, f"inputs/{WRITTEN.name}", lambda line: evaluate_line(line, globals()))

@@ -7,10 +7,11 @@ After a line was added, XMCEVAL_APPROVE=1 writes its error below it.
 
 import json
 import shlex
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from math import inf, nan
 from pathlib import Path
 
+import matplotlib.figure
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +21,8 @@ from support.files import write
 from support.sample import SAMPLE
 
 import xmceval
-from xmceval import Evaluator, Shards, compare, compare_rows, inverse_propensity, merge, score, score_all
+import xmceval.report.pictures
+from xmceval import Evaluator, Shards, check_worse, compare, compare_rows, inverse_propensity, merge, score, score_all
 
 FOLDER = Path(__file__).parent / "approved"
 eye = np.eye(3)
@@ -64,6 +66,30 @@ def update(max_weight, weights):
     return Evaluator(metrics="P", k=1, max_weight=max_weight).update(eye, eye, weights)
 
 
+def rows(path, y_true=truth, **options):
+    """Score a truth by itself, save the values of its rows in a file, and return its name."""
+    score(y_true, y_true, **{"metrics": "P@1", **options}, save_rows=path, force=True)
+    return path
+
+
+def state(path, y_true=truth, **options):
+    """Score a truth by itself, save its state in a file, and return its name."""
+    score(y_true, y_true, **{"metrics": "P@1", **options}, save_state=path, force=True)
+    return path
+
+
+def evaluated(*batches, **options):
+    """Return an Evaluator of batches."""
+    evaluator = Evaluator(**{"metrics": "P@1", **options})
+    for batch in batches:
+        evaluator.update(*batch)
+    return evaluator
+
+
+def of_two():
+    return compare(eye, {"old": eye[::-1], "new": eye}, k=(1, 3), metrics=["P", "nDCG"])
+
+
 def plot(kind, metrics=None, of="P@1,AUC"):
     return score(eye[:2, :2], [[0.5, 0.2], [0.1, 0.2]], metrics=of.split(",")).plot(kind, metrics=metrics)
 
@@ -91,9 +117,10 @@ def test_what_is_refused_is_said_in_these_words(name, run):
             assert (out, contents()) == ("", before)
             text = f"{code} {err}"
         else:
-            with pytest.raises((xmceval.XmcevalError, TypeError)) as error:
+            with pytest.raises((xmceval.XmcevalError, TypeError, LookupError, AttributeError)) as error:
                 eval(line)
             text = f"{type(error.value).__name__}: {error.value}"
         return text.replace(str(Path.cwd()), ".").splitlines()
 
     check_answers(__file__, name, answer)
+    assert not list(Path().glob("refused*")), "what is refused leaves no file"

@@ -33,6 +33,7 @@ from test_inputs import (
     Y,
     evaluate,
     make,
+    read,
     score as score_file,
 )
 
@@ -311,16 +312,12 @@ def guide_calls():
         y_true, y_score = (QRELS, RUN) if what == "by query" else (Y, S)
         CALLS[call](*((evaluate(code), y_score) if kind == "truth" else (y_true, evaluate(code))))
 
-    def read_written(kind, names, text):
-        Path("labels").write_text("\n".join(names.split("|" if "|" in names else None)) + "\n")
-        Path("x").write_text(text)
-        xmceval.read("x", kind=kind, labels="labels" if names else None)
-
     calls += [partial(read_file, *row[1:]) for row in FILES]
     for row, call in itertools.product(PYTHON, CALLS):
         if call != "Evaluator" or row[0] not in NOT_IN_BATCHES:
             calls.append(partial(read_object, *row, call))
-    calls += [partial(read_written, *row[:3]) for row in WRITTEN.values()]
+    lines = WRITTEN.read_text(encoding="utf-8").splitlines()
+    calls += [partial(eval, line, {"read": read}) for line in lines if line.startswith("read(")]
     return calls
 
 

@@ -20,95 +20,19 @@ pytestmark = [
     pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much data for plain Python"),
 ]
 
-# Their word for it: our name. A list has the values at k = 1, 2, ...; elsewhere k is part of their word.
-OCTAVE = {
-    "precision_k": "P",
-    "recall_k": "R",
-    "nDCG_k": "nDCG",
-    "precision_wt_k": "PSP",
-    "nDCG_wt_k": "PSnDCG(norm=sum)",
-}
-NAPKINXC = {
-    "precision_at_k": "P",
-    "precision_at_k_csr_input": "P",
-    "recall_at_k": "R",
-    "dcg_at_k": "DCG",
-    "ndcg_at_k": "nDCG",
-    "abandonment_at_k": "Hit",
-    "psprecision_at_k": "PSP",
-    "psprecision_at_k_unnormalized": "PSP(norm=none)",
-    "psrecall_at_k": "PSR",
-    "psrecall_at_k_unnormalized": "PSR(norm=none)",
-    "psdcg_at_k": "PSnDCG(norm=sum)",
-    "psndcg_at_k": "PSnDCG",
-    "macro_precision_at_k": "macroP(over=largest)",
-    "macro_recall_at_k": "macroR(over=largest)",
-    "macro_f1_measure_at_k": "macroF1(over=largest)",
-    "coverage_at_k": "coverage",
-}
-PYXCLIB = {
-    f"{theirs}{form}": ours
-    for theirs, ours in {
-        "precision": "P",
-        "recall": "R",
-        "ndcg": "nDCG",
-        "hits": "Hit",
-        "psprecision": "PSP",
-        "psrecall": "PSR",
-        "psndcg": "PSnDCG",
-    }.items()
-    for form in ("", "_csr_input")
-}
-PECOS = {"prec": "P", "recall": "R", "prec_csr_input": "P", "recall_csr_input": "R"}
-ATTENTIONXML = {"precision@{}": "P", "ndcg@{}": "nDCG", "psp@{}": "PSP", "psndcg@{}": "PSnDCG(norm=sum)"}
-SKLEARN = {
-    **{f"{word}_samples@{{}}": ours for word, ours in (("precision", "P"), ("recall", "R"), ("f1", "F1"))},
-    **{
-        f"{word}_{average}@{{}}": f"{average}{ours}"
-        for word, ours in (("precision", "P"), ("recall", "R"), ("f1", "F1"))
-        for average in ("micro", "macro")
-    },
-    "lrap_list100": "LRAP",
-    "coverage_error_list100": "coverage_error",
-    "label_ranking_loss_list100": "ranking_loss",
-}
-XCOLUMNS = {
-    "macro_precision@{}_eps1e-12": "macroP",
-    "macro_recall@{}_eps1e-12": "macroR",
-    "macro_f1_score@{}_eps1e-12": "macroF1",
-    "coverage@{}": "coverage(over=all)",
-}
-XCOLUMNS_NEAR = {
-    "macro_jaccard_score@{}": "macroJaccard",
-    "macro_balanced_accuracy@{}": "macroBA",
-    "micro_f1_score@{}": "microF1",
-}
-TREC_EVAL = {
-    "P_{}": "P",
-    "recall_{}": "R",
-    "ndcg_cut_{}": "nDCG",
-    "success_{}": "Hit",
-    "map": "AP@all",
-    "Rprec": "R@n",
-    "recip_rank": "RR@all",
-}
-TORCHMETRICS = {"coverage_error": "coverage_error", "ranking_average_precision": "LRAP", "mrr": "RR@all"}
+# By tool, their word for it and our name. A list has the values at k = 1, 2, ...; elsewhere k is part of their word.
+NAMES = json.loads(Path(__file__).with_name("names.json").read_text(encoding="utf-8"))
 
-# Tool: words, tolerance. pyxclib sums discounts in 32-bit floats; trec_eval prints four digits (and drops rows without
-# truth, of which there are none here); xCOLUMNs adds an epsilon to rates, 1e-9 unless asked for another.
-TOOLS = {
-    "octave": (OCTAVE, 1e-12),
-    "octave coverage": ({"coverage_k": "coverage(over=ideal)"}, 1e-12),
-    "napkinxc": (NAPKINXC, 1e-12),
-    "pyxclib": (PYXCLIB, 1e-7),
-    "pecos": (PECOS, 1e-12),
-    "attentionxml": (ATTENTIONXML, 1e-12),
-    "sklearn": (SKLEARN, 1e-12),
-    "xcolumns": (XCOLUMNS, 1e-8),
-    "xcolumns with an epsilon": (XCOLUMNS_NEAR, 5e-4),
-    "treceval": (TREC_EVAL, 5.001e-5),
-    "torchmetrics": (TORCHMETRICS, 1e-6),
+# By how much values may differ. pyxclib sums discounts in 32-bit floats; trec_eval prints four digits (and drops rows
+# without truth, of which there are none here); xCOLUMNs adds an epsilon to rates, 1e-9 unless asked for another.
+TOLERANCES = {
+    "pyxclib": 1e-7,
+    "xcolumns": 1e-8,
+    "xcolumns with an epsilon": 5e-4,
+    "treceval": 5.001e-5,
+    "torchmetrics": 1e-6,
 }
+TOOLS = {tool: (words, TOLERANCES.get(tool, 1e-12)) for tool, words in NAMES.items()}
 OURS = sorted({ours for words, _ in TOOLS.values() for ours in words.values()})
 OF_LISTS = [(*pair, tool) for pair in SYSTEMS for tool in TOOLS if tool != "torchmetrics" or pair in SYSTEMS[:3]]
 
@@ -174,11 +98,13 @@ def test_values_are_those_of(folder, system, tool, results):
 def test_values_of_dense_scores_are_those_of_scikit_learn_and_torchmetrics():
     scores = np.load(FOLDER / "bibtex" / "sklearn_ovr.dense.npy")
     result = xmceval.score(
-        FOLDER / "bibtex" / "tst_X_Y.txt.gz", scores, metrics=[*TORCHMETRICS.values(), "ranking_loss", "AP@all"]
+        FOLDER / "bibtex" / "tst_X_Y.txt.gz",
+        scores,
+        metrics=[*NAMES["torchmetrics"].values(), "ranking_loss", "AP@all"],
     )
     full = {"lrap_full": "LRAP", "coverage_error_full": "coverage_error", "label_ranking_loss_full": "ranking_loss"}
     full["average_precision_samples_full"] = "AP@all"
-    for tool, words, tolerance in (("sklearn", full, 1e-9), ("torchmetrics", TORCHMETRICS, 2e-6)):
+    for tool, words, tolerance in (("sklearn", full, 1e-9), ("torchmetrics", NAMES["torchmetrics"], 2e-6)):
         for name, value in their_values(expected_of("bibtex", tool)["results"]["sklearn_ovr"], words):
             assert result[name] == pytest.approx(value, abs=tolerance, rel=tolerance / 2), name
 
@@ -219,7 +145,7 @@ def test_the_official_sample_to_all_digits(official, key):
 
 @pytest.mark.parametrize("generation", ["XMLPerf2015", "Tools_metrics_with_stable_sort (lowest label id first)"])
 def test_the_official_sample_as_both_generations_of_scripts_print_it(official, generation):
-    names = {"evalPrecision": "P", "evalnDCG": "nDCG", **OCTAVE}
+    names = {"evalPrecision": "P", "evalnDCG": "nDCG", **NAMES["octave"]}
     for theirs, right in expected_of("bibtex_official_sample", "octave")[generation].items():
         if theirs in names:
             printed = [float(f"{100 * official[f'{names[theirs]}@{k}']:.4f}") for k in range(1, 6)]
@@ -231,8 +157,8 @@ def test_another_order_of_ties_lies_within_the_official_samples_bounds(official)
         "Tools_metrics_with_original_mex_std_sort (g++ 12)"
     ].items():
         for k, value in enumerate(right, 1):
-            if theirs in OCTAVE:
-                low, high = official.tie_bounds(f"{OCTAVE[theirs]}@{k}")
+            if theirs in NAMES["octave"]:
+                low, high = official.tie_bounds(f"{NAMES['octave'][theirs]}@{k}")
                 assert 100 * low - 5e-5 <= value <= 100 * high + 5e-5
 
 

@@ -7,7 +7,8 @@ from support.markup import parse, read_table
 
 import xmceval
 from xmceval.metrics.names import parse as parse_names
-from xmceval.report.forms.html import draw, raw
+from xmceval.page.tables import draw
+from xmceval.report.forms.html import raw
 from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 
 
@@ -25,10 +26,11 @@ def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
     listing = Listing("a list", ("", "n"), (("<x>", "1"),), lines=("its end",))
     sheet = Sheet(("above",), ("P@1", "P@3", "P@5"), (Section("", (row,)),), ("a < b",), (listing,), verdicts=("&",))
     [root] = parse(draw(sheet)).inside
-    lines = [element.text for element in root.inside if element.tag == "div"]
-    assert lines == ["&", "above", "a < b", "a list", "its end"]
+    assert [element.tag for element in root.inside] == ["style", "ul", "div", "ul", "div"]
+    assert [line.text for line in root.all("li")] == ["&", "above", "a < b", "Its end."]
+    assert [caption.text for caption in root.all("caption")] == ["A list"]
     table, listed = map(read_table, root.all("table"))
-    assert table == [["", "P@1", "P@3", "P@5"], ["<a>", "1.00\N{NO-BREAK SPACE}±0.10b", "2.00", ""]]
+    assert table == [["", "P@1", "P@3", "P@5"], ["<a>", "1.00 ±0.10b", "2.00", ""]]
     assert [root.all(tag)[0].text for tag in ("b", "u", "sup")] == ["1.00", "2.00", "b"]
     assert listed == [["", "n"], ["<x>", "1"]]
 

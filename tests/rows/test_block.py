@@ -15,9 +15,10 @@ from support.files import open_scores, write
 from xmceval.errors import DataError, Fault
 from xmceval.files.sidecars.values import read_names
 from xmceval.rows.block import Rows, Scratch, SortedRows
-from xmceval.rows.matrices.source import as_scores, selecting
+from xmceval.rows.matrices.source import as_scores
 from xmceval.rows.matrices.storage import Csr
 from xmceval.rows.source import Lockstep, as_batch, cut, repaired, sharded
+from xmceval.scoring.evaluate import selecting
 
 N_ROWS, N_LABELS = 7, 5
 SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)

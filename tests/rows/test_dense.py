@@ -15,6 +15,7 @@ from xmceval.rows.block import Rows, Scratch, SortedRows
 from xmceval.rows.matrices import source as matrices
 from xmceval.rows.matrices.dense import Dense, select
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
+from xmceval.scoring.evaluate import selecting
 
 score_graded = partial(xmceval.score, grades=True)
 METRICS = ["P", "nDCG", "PSP", "AP", "RR", "microF1", "P(rel=2)@1", "nDCG(gain=exp)"]
@@ -259,7 +260,7 @@ def test_scores_make_more_than_a_usual_block_where_they_are_read_without_a_copy(
     copied = np.zeros((5, 6)).T, np.zeros((6, 10))[:, ::2], np.zeros((6, 5))[::-1], np.zeros((6, 5), dtype=">f8")
     for n_blocks, layouts in ((1, as_they_are), (6, copied)):
         for values in layouts:
-            assert len([*matrices.selecting(matrices.as_scores(values), 2).blocks()]) == n_blocks
+            assert len([*selecting(matrices.as_scores(values), 2).blocks()]) == n_blocks
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 """Tensors of PyTorch give the same bits as arrays of numpy; these tests run where torch is installed."""
-# ruff: noqa: E501 - a case is one line
 
 from functools import partial
 
 import numpy as np
 import pytest
+from support.approved import check_lines
 from support.judged import estimates
 
 import xmceval
@@ -134,38 +134,12 @@ def test_tensors_at_a_threshold(scores):
         decisions = (tensor >= tensor[3, 3]).numpy().astype(float)
         found = score_graded(truth, tensor, threshold=scores[3, 3] / 40, metrics="precision_score")
         assert dict(found) == dict(score_graded(truth, decisions, threshold=0.5, metrics="precision_score")), dtype
-    with pytest.raises(DataError, match=r"values that float64 would round .int64."):
-        score_graded(truth, torch.full((N_ROWS, N_LABELS), 2**60), threshold=1.0)
 
 
 def with_nan(scores, dtype, row, label):
     tensor = dense(scores, dtype)
     tensor[row, label] = float("nan")
     return tensor
-
-
-WRONG = {
-    "NaN": (lambda s: with_nan(s, "bfloat16", 7, 2), "^y_score row 7: the score value of label 2 is NaN"),
-    "sparse NaN": (lambda s: with_nan(s, "float32", 7, 2).to_sparse(), "^y_score row 7: .* label 2 is NaN"),
-    "the meta device": (lambda s: torch.empty(s.shape, device="meta"), "y_score: is a tensor on the meta device"),
-    "complex": (lambda s: dense(s, "complex64"), "y_score: expected numbers, got dtype torch.complex64"),
-    "one dimension": (lambda s: dense(s, "float32")[0], r"y_score: expected a matrix .* got shape \(9,\)"),
-    "width": (lambda s: dense(s, "float32")[:, :5], "y_score has 5 columns, but y_true has 9 labels"),
-    "rows": (lambda s: dense(s, "float32")[:5], "y_true has 12 rows, y_score has 5 rows"),
-    "ragged": (lambda s: [row[: i + 1] for i, row in enumerate(dense(s, "float32"))], r"y_score: expected a matrix, or lists of labels, .* got rows of different lengths, 1 and 2"),
-    "integers twice": (lambda s: tuple(dense(s, "int32").topk(3)), r"y_score: both arrays of the pair have integers, .* \(hint: pass \(labels, scores\) with scores as floats"),
-    "two shapes": (lambda s: (dense(s, "float32"), dense(s, "int32")[:, :3]), r"y_score\[1\] has shape \(12, 3\), but y_score\[0\] has shape \(12, 9\)"),
-    "sparse duplicates": (lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 4], [2, 2]]), torch.ones(2), s.shape), "y_score row 4: label 2 appears twice"),
-    "a sparse tensor of vectors": (lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 5]]), torch.ones(2, 9), s.shape), "y_score: expected a matrix"),
-}  # fmt: skip
-
-
-@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
-@pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_tensors_are_refused_with_place_and_cause(truth, scores, wrong):
-    make, message = WRONG[wrong]
-    with pytest.raises(DataError, match=message):
-        first(truth, make(scores))
 
 
 @pytest.mark.parametrize(
@@ -179,8 +153,6 @@ def test_drop_ins_take_tensors_as_score_does(function, shape):
     truth, scores = torch.tensor([1.0, 0, 0, 1, 1, 0, 0, 1]).reshape(shape), torch.arange(8.0).reshape(shape)
     found = function(truth, scores.clone().requires_grad_())
     assert found == function(truth.numpy(), scores.numpy()) == function(truth, scores.bfloat16())
-    with pytest.raises(xmceval.DataError, match=r"y_score: is a sparse tensor, .* \(hint: pass its to_dense\(\)\)"):
-        function(truth, scores.to_sparse())
 
 
 @pytest.mark.parametrize("metric", ["P", "LRAP"])
@@ -199,12 +171,6 @@ def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scor
     ) as error:
         score_graded(truth, tensor, metrics=metric, k=1)
     assert "device-side assert" in str(error.value.__cause__)
-
-
-def test_nan_on_another_device_has_its_place(monkeypatch, truth, scores):
-    monkeypatch.setattr(IS_IN_MEMORY, lambda _: False)
-    with pytest.raises(DataError, match=r"^y_score row 7: the score value of label 2 is NaN; expected a number$"):
-        first(truth, with_nan(scores, "bfloat16", 7, 2))
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
@@ -227,21 +193,22 @@ def test_sparse_tensors_whose_parts_contradict_each_other_are_refused(truth, sco
         first(truth, scores)
 
 
+SPARSE, META = torch.ones(N_ROWS).to_sparse(), torch.ones(N_ROWS).to("meta")
+
+
+def nested():
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+
+
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: torch.ones(N_ROWS).to_sparse(),
-        lambda: torch.ones(N_ROWS).to("meta"),
-        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
-    ],
-    ids=["sparse", "meta", "nested"],
-)
-def test_tensors_without_plain_memory_are_refused_by_name(truth, scores, make):
-    for name in ("by_group", "sample_weight"):
-        with pytest.raises(DataError, match=f"^{name}: "):
-            first(truth, scores, **{name: make()})
-    with pytest.raises(DataError, match=r"^y_true: "):
-        xmceval.roc_auc_score(make(), scores)
-    with pytest.raises(DataError, match="y_score"):
-        first([truth, truth], [scores, make()])
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+def test_wrong_tensors_are_refused_in_these_words(monkeypatch, truth, scores):
+    def y_score(make):
+        return first(truth, make(scores))
+
+    def away(tensor):
+        with monkeypatch.context() as patch:
+            patch.setattr(IS_IN_MEMORY, lambda _: False)
+            return first(truth, tensor)
+
+    check_lines(__file__, "tensors.txt", globals() | locals())

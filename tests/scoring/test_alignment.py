@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from support.files import write, write_matrix
+from support.files import write_matrix
 from support.pieces import read_in_pieces
 
 import xmceval
@@ -251,49 +251,7 @@ def test_labels_of_any_size_are_compared():
 # Swapped files
 
 
-GRADED = [[2, 0, 25], [0, 3, 0]]
-
-
-@pytest.mark.parametrize(
-    ("truth", "metrics", "reported"),
-    [
-        (GRADED, ["P", "nDCG", "ERR(max=25)"], "nDCG@1 and ERR(max=25)@1 use the grades in the truth (2 to 25)"),
-        (GRADED, ["DCG"], "DCG@1 uses the grades in the truth (2 to 25)"),
-        (GRADED, ["P", "RR"], None),
-        ([[1, 0, 1], [0, 1, 0]], ["P", "nDCG"], None),
-        ("2 3\n0:1 1:40\n2:1\n", ["nDCG"], "nDCG@1 uses the grades in the truth (1 to 40)"),
-    ],
-)
-def test_grades_are_reported_with_their_range_where_a_metric_takes_them(truth, metrics, reported):
-    truth = np.array(truth) if isinstance(truth, list) else write("t.txt", truth)
-    scores = np.array([[0.5, 0.3, 0.1], [0.2, 0.9, 0.4]])
-    lines = xmceval.score(truth, scores, metrics=metrics, k=1, grades=True).warnings
-    assert [line for line in lines if "grade" in line] == ([reported] if reported else [])
-
-
 # Headers
-
-
-@pytest.mark.parametrize(
-    ("n_labels", "n_columns", "n_predictions", "is_doubtful"),
-    [
-        (3401, 3400, 100, True),
-        (3401, 3400, 3400, True),
-        (3400, 3400, 100, False),
-        (3400, 2000, 100, True),
-        (3400, 100, 100, False),  # rows k
-        (3400, 100, 60, False),  # rows k, where no row has k
-        (6, 5, 5, False),
-        (6, 5, 3, True),
-    ],
-)
-def test_a_header_of_another_number_of_labels_is_doubted(n_labels, n_columns, n_predictions, is_doubtful):
-    write("t", f"3 {n_labels}\n0:1\n2:1\n1:1\n")
-    row = " ".join(f"{label}:{1 / (label + 2)}" for label in range(n_predictions))
-    write("p", f"3 {n_columns}\n{row}\n1:.5\n0:1\n")
-    lines = [line for line in xmceval.score("t", "p", metrics="P", k=1).warnings if "declares" in line]
-    sizes = f"p declares {n_columns:,} columns, t {n_labels:,} labels, and the longest row has {n_predictions:,}"
-    assert lines == is_doubtful * [f"{sizes} predictions: do they belong to the same data set?"]
 
 
 @pytest.mark.parametrize("empty_rows", ["zero", "drop"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.approved import check_answers
 from support.files import write
 from support.graded import N_LABELS, TRAINING
 from support.states import forge, pack, unpack
@@ -122,7 +123,7 @@ def without_counts(content):
         ),
         (lambda content: forge(content, options={"metrics": ["PSP@1"]}), f"{WRONG}propensities: its metrics need them"),
         (lambda content: forge(content, shards=3), f"{WRONG}shards: cannot be '3'"),
-        (without_counts, f"{WRONG}tally: the array counts is missing"),
+        (without_counts, f"{WRONG}the array tally.counts is missing"),
         *((lambda _, text=text: with_header(text), WRONG) for text in (b"[" * 100_000, b'{"x": NaN}', b"[]", b"\xff")),
         (lambda _: with_header(b'{"schema": 3}'), f"{WRONG}has no header of a state"),
     ],
@@ -172,79 +173,27 @@ def changed(value, path, new):
     return copy
 
 
-# Fields of the header by their path, and arrays by their name, of which the first number is another.
-OUT_OF_RANGE = {
-    "plain": {
-        **{name: [[], [3], {}, [None]] for name in ("truth", "scores", "systems")},
-        "version": [1, None],
-        "options": [
-            [],
-            {"x": 1},
-            {"threads": 2},
-            {"k": "1-10000"},
-            {"k": [0]},
-            {"metrics": ["P@1-9"]},
-            {"dataset": 3},
-            {"ceiling": 1},
-            {"n_labels": -5},
-            {"a": "q"},
-            {"duplicates": "x"},
-        ],
-        "options metrics": [[], ["P@1-10000"], ["P@1", "P@1"], ["p@1"], ["macroAUC"], "P@1", [1]],
-        "n_labels": [-5, 1e300, 0, True, "7", 2**63, 12.0],
-        "n_rows": [-5, "7", None, 29, 31, 2**62, 1e300],
-        "filter": [{}, 3],
-        "are_queries": [1, None, "queries"],
-        "removed": [[-1, 0], [0], [0, 2**60], 0],
-        "shards": [["1"], [1, 1], [0], [2], [10**12], [], "1"],
-        "n_shards": [0, -1, 300_000_000, 1.0, None],
-        "doubts": [3, [3], "text"],
-        "tally.counts": [-60, -1, 2**62],
-        "tally.whole": [-60, 2**63 - 1],
-        "tally.grades": [np.nan, -1, 1e300],
-        "0.sums": [-1, 2**62],
-        "0.left_out": [-1, 31],
-        "0.true": [-1, 99],
-        "0.extremes": [np.nan, np.inf, 1e308, 2.0**62],
-    },
-    "decisions": {
-        "options threshold": ["q", None, [1]],
-        "tally.scores": [np.nan, np.inf, 1e300],
-    },
-    "weights": {
-        "weight_unit": ["1", 0.0, 1e999, 1.5, -1.0, 1],
-        "weight_range": [[1.0, 0.5], [-1.0, 1.0], [1.0, 1e999], [], [1.0], [1, 2]],
-        "max_weight": [0.0, -1.0, 1e999, 2],
-        "1.ids": [-1, 12, 2**62],
-        "1.counts": [-1, 2**63 - 1],
-        "1.rows": [-1, 2**63 - 1],
-    },
-    "propensities": {
-        "propensities": [{}, 3],
-        "propensities b": ["q", None],
-        "propensities n": [2, -1, 1e9, None],
-        "propensities.numbers": [-1, 201, 2**62],
-    },
-    "filter": {
-        "filter n_pairs": [-1, 1, 3.0],
-        "filter n_rows": [0, 4, 31, None],
-    },
-    "inverse": {
-        "propensities.numbers": [0.5, np.nan, np.inf, -1],
-    },
-}
+def test_a_value_of_another_type_or_out_of_its_range_is_refused_as_it_was_approved():
+    """A line has the kind of a state, a field of its header by its path or an array, and its (first) value."""
+    states = {kind: unpack(state_of(kind, of_evaluator=kind == "propensities")) for kind in OPTIONS}
 
-
-@pytest.mark.parametrize(("kind", "place"), [(kind, place) for kind, table in OUT_OF_RANGE.items() for place in table])
-def test_a_value_of_another_type_or_out_of_its_range_is_refused(kind, place):
-    document, arrays = unpack(state_of(kind, of_evaluator=kind == "propensities"))
-    for value in OUT_OF_RANGE[kind][place]:
+    def answer(line):
+        where, _, text = line.partition(": ")
+        kind, _, place = where.partition(" ")
+        document, arrays = states[kind]
+        value = eval(text, {"nan": np.nan, "inf": np.inf})
         if place in arrays:
             wrong = arrays[place].astype(np.float64 if arrays[place].dtype.kind == "f" else np.int64)
-            wrong.reshape(-1)[0] = value
-            check_refused(pack(document, arrays | {place: wrong}), WRONG)
+            wrong.flat[0] = value
+            content = pack(document, arrays | {place: wrong})
         else:
-            check_refused(pack(changed(document, place.split(), value), arrays), WRONG)
+            content = pack(changed(document, place.split(), value), arrays)
+        with pytest.raises(DataError, match=f"^it: the state is {WRONG}") as error:
+            load(content)
+        assert str(error.value).isprintable()
+        return [str(error.value)]
+
+    check_answers(__file__, "states.txt", answer)
 
 
 @pytest.mark.parametrize("value", [1e308, -1e308, 2.0**62, -(2.0**62)])
@@ -266,7 +215,7 @@ def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
     if counts == [2, 2, 1]:
         load(content)
     else:
-        check_refused(content, f"{WRONG}1: counts has more hits than true labels or predictions, or more than")
+        check_refused(content, f"{WRONG}1.counts has more hits than true labels or predictions, or more than")
 
 
 @pytest.mark.parametrize(
@@ -277,8 +226,8 @@ def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
         *((np.zeros(2, dtype=kind), "") for kind in ([("a", "<i8")], bool, "<c16", float)),
         (np.zeros((2, 3), order="F"), ""),
         (np.zeros((2, 2), dtype=np.int64), ""),
-        (np.zeros(11), "tally: counts has numbers of type float64"),
-        (np.zeros(10, dtype=np.int64), r"tally: counts has shape \(10,\), expected \(11,\)"),
+        (np.zeros(11), "tally.counts has numbers of type float64"),
+        (np.zeros(10, dtype=np.int64), r"tally.counts has shape \(10,\), expected \(11,\)"),
     ],
     ids=str,
 )

@@ -12,7 +12,7 @@ from support.measures import names_of
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval import METRICS, DataError, UsageError
+from xmceval import METRICS
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 
@@ -103,14 +103,6 @@ def test_groups_of_ids_are_those_of_their_rows():
     by_id = dict(reversed(list(zip(ids, GROUPS, strict=True)))) | {"other": "it"}
     options = {"metrics": "P", "k": 1}
     assert score(by_group=by_id, row_ids=ids, **options) == score(by_group=GROUPS.tolist(), **options)
-    with pytest.raises(DataError, match=r"neither an index nor row_ids has the ids of the rows \(hint: pass row_ids"):
-        score(by_group=by_id, **options)
-    del by_id["q7"]
-    with pytest.raises(DataError, match="by_group: 1 row of 90 has no group; the first is 'q7'"):
-        score(by_group=by_id, row_ids=ids, **options)
-    with pytest.raises(DataError) as caught:
-        score(by_group=by_id | {"q7": "de", "q" * 50: ""}, row_ids=[*ids[:-1], "q" * 50], **options)
-    assert str(caught.value) == f"by_group: the row '{'q' * 40}': expected the group of a row, found nothing"
 
 
 def test_groups_are_in_the_order_of_their_names_numbers_by_value():
@@ -128,50 +120,3 @@ def test_many_groups_of_few_rows_are_counted(n_groups, where):
 def test_a_group_called_nan_is_no_number(names):
     result = score(metrics="P", k=1, by_group=[names[row % 5] for row in range(N)])
     assert [each.bin.name for each in result.slices] == ["2", "10", "de", "nan", "zh"]
-
-
-class NotAvailable:
-    """Is neither equal to itself nor different, as NA of pandas."""
-
-    def __eq__(self, other):
-        return self
-
-    def __hash__(self):
-        return 0
-
-    def __bool__(self):
-        raise TypeError
-
-
-@pytest.mark.parametrize("groups", [5, np.ones((N, 1), dtype=int)])
-def test_what_is_no_sequence_of_groups_is_refused(groups):
-    with pytest.raises(UsageError, match=r"by_group: expected the group of each row, got (int|shape \(90, 1\))"):
-        score(by_group=groups)
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ([NotAvailable()] + ["a"] * 89, r"by_group\[0\]: expected the group of a row, found nothing"),
-        (["a"] * 89, r"by_group: has the groups of 89 rows, and there are 90 rows; expected one per row"),
-        (["a"] * 88 + [None, "b"], r"by_group\[88\]: expected the group of a row, found nothing"),
-        ([float("nan")] + ["a"] * 89, r"by_group\[0\]: expected the group of a row"),
-    ],
-)
-def test_rows_without_a_group_are_refused(groups, message):
-    with pytest.raises(DataError, match=message):
-        score(by_group=groups)
-
-
-def test_more_than_a_hundred_groups_are_refused():
-    with pytest.raises(DataError, match="by_group: has 101 different groups for 101 rows; at most 100 can be scored"):
-        xmceval.score(np.eye(101), np.eye(101), by_group=range(101))
-
-
-def test_groups_are_refused_where_they_would_be_lost():
-    with pytest.raises(UsageError, match="pass one of by_frequency and by_group"):
-        score(by_group=GROUPS, by_frequency=2)
-    with pytest.raises(UsageError, match="by_group is not available for states"):
-        score(by_group=GROUPS, save_state="a.state")
-    with pytest.raises(UsageError, match="by_group is not available for Evaluator"):
-        xmceval.Evaluator(metrics="P", by_group=GROUPS)

@@ -131,11 +131,6 @@ def test_declared_grades_that_all_differ_are_doubted(rng, run, make, is_doubted)
     assert (code, f"{line}--grades)" in err) == (is_doubted, is_doubted)
 
 
-def test_declared_grades_that_are_fractions_as_scores_are_refused(rng):
-    with pytest.raises(xmceval.DataError, match=r"a fraction; .*are truth and predictions swapped\?"):
-        xmceval.score(*rng.random((2, N_ROWS, DEPTH)), metrics="P", k=1, grades=True)
-
-
 def test_items_that_are_found_for_the_rows_of_their_number_are_not_doubted(rng):
     """Image i belongs to text i, and to others."""
     truth = [[row, (7 * row + 3) % 40] for row in range(40)]

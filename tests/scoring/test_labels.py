@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from support.strategies import random_problem
 
 import xmceval
-from xmceval import METRICS, UsageError
+from xmceval import METRICS
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -65,27 +65,6 @@ def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
     }
     result = xmceval.score(truth, csr_matrix(scores), metrics=list(expected), threshold=0.5)
     assert dict(result) == pytest.approx(expected, **CLOSE)
-
-
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [
-        ("macroP(over=train)", r"macroP\(over=train\)@1: over=train needs training labels"),
-        ("Jaccard(over=truth)", "add average=macro"),
-    ],
-)
-def test_a_choice_of_labels_that_says_nothing_is_refused(metric, message):
-    with pytest.raises(UsageError, match=message):
-        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics=metric)
-
-
-def test_decisions_without_a_threshold_are_told():
-    result = xmceval.score(np.ones((5, 2)), csr_matrix(np.ones((5, 2))), metrics="Jaccard")
-    assert (
-        "Jaccard: without a threshold, every label with a score counts as predicted (hint: pass threshold)"
-        in result.warnings
-    )
-    assert not xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard", threshold=0.5).warnings
 
 
 def test_means_over_labels_have_no_interval_and_micro_ones_have():

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval import UsageError
 from xmceval.cli import options as cli_options
 from xmceval.cli.score import command
 from xmceval.scoring import options
@@ -60,45 +59,6 @@ def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
     truth = OpenedTruth.of(np.ones((2, 2)), wider.of({"shout": True, "metrics": "P@1"}))
     assert truth.setup.options.shout
     assert "shout" not in inspect.signature(xmceval.score).parameters  # the other edit, which a test above asks for
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"ties": "bset"}, "ties must be one of label, expected, best, worst, got 'bset'"),
-        ({"ties": "random"}, "ties must be one of label, expected, best, worst, got 'random'"),
-        ({"unscored": "top"}, "unscored must be one of bottom, zero"),
-        ({"empty_rows": "skip"}, "empty_rows must be one of zero, drop, got 'skip'"),
-        ({"threads": 0}, "threads must be a whole number of at least 1"),
-        ({"threads": -1}, "threads must be a whole number of at least 1"),
-        ({"duplicates": "min"}, "duplicates must be one of error, max, got 'min'"),
-        ({"by_frequency": 3, "ties": "best"}, "cannot be combined with ties='best'"),
-        ({"threshold": float("nan")}, "the threshold is NaN"),
-        ({"train": "a", "counts": "b", "n_train": 3}, "pass one of train, counts, inverse_propensities, not train and"),
-        ({"n_train": 3}, r"n_train has no effect without counts"),
-        ({"counts": "b"}, "counts need the number of training instances"),
-        ({"inverse_propensities": "p", "a": 0.5}, "A and B have no effect on inverse propensities"),
-        ({"filter_truth": True}, r"filter_truth needs a filter \(hint: pass filter=\)"),
-        ({"k": 0}, "k must be a whole number of at least 1, got 0"),
-        ({"metrics": "Q"}, "unknown metric 'Q'"),
-        ({"dataset": 3}, "^dataset must be a name, got 3"),
-        ({"row_ids": 3}, "^row_ids: expected the id of"),
-    ],
-)
-def test_options_that_are_wrong_or_exclude_each_other_are_refused(arguments, message):
-    with pytest.raises(UsageError, match=message):
-        Options(**arguments)
-
-
-NO_NUMBERS = ["0.5", b"0.5", [0.5, 0.5], np.array([0.5]), 1j, {}, np.array("0.5")]
-
-
-@pytest.mark.parametrize("name", [name for name, spec in specs().items() if spec.kind is float])
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
-def test_a_number_of_another_type_is_refused(name, value):
-    with pytest.raises(UsageError) as raised:
-        Options(**{name: value})
-    assert str(raised.value) == f"{name} must be a number, got {value!r}"
 
 
 @pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.array(0.5), Fraction(1, 2), Decimal("0.5")], ids=repr)

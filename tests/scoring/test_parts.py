@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from support.pieces import read_in_pieces
-from support.strategies import random_problem
 
 import xmceval
-from xmceval import METRICS, DataError, UsageError
+from xmceval import DataError, UsageError
 from xmceval.comparison.sums import PairSums
 from xmceval.labels import counts as growing
 from xmceval.labels.counts import no_counts, sum_by_id
@@ -20,12 +19,12 @@ from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import find_decided
 from xmceval.scoring.held_rows import digest_rows
 from xmceval.scoring.tasks import label_counts
+from xmceval.scoring.tasks.curves import WEIGHT_BITS
 from xmceval.scoring.tasks.label_counts import MOST_ROWS, LabelCounters, LabelRows
 from xmceval.scoring.tasks.labelwise import Labelwise
 
 EYE = np.eye(3)
 SOME = "P,nDCG,microR,LRAP,macroF1,coverage,f1_score"
-AVERAGES, OVER = METRICS["f1_score"].options["average"], METRICS["macroP"].options["over"]
 
 
 def rows_of(seed, n_rows):
@@ -214,7 +213,9 @@ def test_a_high_label_of_a_state_needs_no_room_for_those_below_it():
     counters, high = LabelCounters(1 << 27, 1), 10**8
     tracemalloc.start()
     try:
-        counters.fill({"ids": np.array([high]), "counts": np.ones((1, 3), dtype=np.int64), "rows": np.array([1])})
+        counters.fill(
+            {"0.ids": np.array([high]), "0.counts": np.ones((1, 3), dtype=np.int64), "0.rows": np.array([1])}, "0"
+        )
         assert tracemalloc.get_traced_memory()[1] < high // 10
     finally:
         tracemalloc.stop()
@@ -242,62 +243,12 @@ def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels,
 
 
 def test_weights_beyond_the_room_of_counters_are_refused():
-    counters = LabelCounters(5, 1, weighted=True)
+    counters = LabelCounters(5, 1, bits=WEIGHT_BITS)
     counters._rows = 3 << 60
     with pytest.raises(DataError, match="sample weights sum to more than"):
         counters.merge(counters)
 
 
-def random_rows(rng, spread=1):
-    """Return truth and scores of 60 rows as CSR, of labels that are multiples of `spread`."""
-    pair = map(sp.csr_matrix, random_problem(rng, 60))
-    return [sp.csr_matrix((each.data, each.indices * spread, each.indptr), shape=(60, 40 * spread)) for each in pair]
-
-
-OF_LABELS = [
-    *("macroP", "macroR(over=truth)", "macroF1(beta=2,over=seen,zero=skip)", "macroJaccard(zero=1)"),
-    *("weightedP", "weightedF1", "coverage", "coverage(over=ideal)", "microP", "microR", "microF1"),
-    *(f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES),
-    *("MCC", "MCC(average=macro)", "balanced_accuracy", "balanced_accuracy(average=macro)", "FPR(average=macro)"),
-    *("hamming_loss", "accuracy", "confusion", "macroR(over=train)"),
-    *(f"{name}({option})@{k}" for name in ("macroP", "macroBA") for k in (1, 3, 4) for option in
-      ("zero=0", "zero=1", "zero=skip", *(f"over={over}" for over in OVER))),
-    *(f"{name}@{k}" for name in ("weightedR", "weightedF1(zero=skip)", "coverage(over=ideal)") for k in (1, 4)),
-    *("coverage(of=recommended)@3", "coverage(of=recommended,over=all)@3"),
-]  # fmt: skip
-
-
 def test_counters_with_and_without_weights_are_not_added():
     with pytest.raises(DataError, match="with and without sample weights"):
-        LabelCounters(9, 1).merge(LabelCounters(9, 1, weighted=True))
-
-
-FEW_AT_ONCE = [{"labelwise.COUNTS_AT_ONCE": 0, "labelwise.FEWEST_LABELS": n} for n in (1, 7)]
-BY_ID = {"label_counts.COMPACT_ABOVE": 5, "label_counts.CHUNK": 100}
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("limit", [1 << 27, 16])
-@pytest.mark.parametrize(("spread", "changes"), [(1, FEW_AT_ONCE), (31, [BY_ID])], ids=["few at once", "by id"])
-def test_how_counts_of_labels_are_kept_and_read_has_no_effect(rng, monkeypatch, spread, changes, limit, weighted):
-    monkeypatch.setattr(label_counts, "DENSE_IDS", limit)
-    rows, counts = random_rows(rng, spread), np.arange(40 * spread) % 7
-    given = {"metrics": OF_LABELS, "threshold": 0.0, "by_frequency": 3, "counts": counts, "n_train": 900}
-    given["sample_weight"] = rng.random(60) if weighted else None
-    with monkeypatch.context() as usual:
-        usual.setattr(label_counts, "DENSE_IDS", 1 << 27)
-        expected = xmceval.score(*rows, **given)
-    for change in changes:
-        for place, size in change.items():
-            monkeypatch.setattr(f"xmceval.scoring.tasks.{place}", size)
-        found = xmceval.score(*rows, **given)
-        assert found.estimates == expected.estimates
-        assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
-    if spread > 1:
-        counters = LabelCounters(UNKNOWN, 1)
-        for row in rows[0]:
-            add(counters, *row.indices)
-        table = counters.table()
-        assert table.ids.size == len(table.counts) > 0
-        assert table.counts.any(axis=1).all()
-        assert not (table.ids % spread).any()
+        LabelCounters(9, 1).merge(LabelCounters(9, 1, bits=WEIGHT_BITS))

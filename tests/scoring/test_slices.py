@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import re
 from functools import partial
 
 import numpy as np
@@ -14,7 +13,7 @@ from support.judged import check_judged
 from support.strategies import to_rows
 
 import xmceval
-from xmceval import METRICS, DataError, UsageError
+from xmceval import METRICS
 
 ADDITIVE = [name for name, metric in METRICS.items() if metric.family == "top-k" and not metric.complement]
 
@@ -66,52 +65,6 @@ def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
     assert round(100 * result.estimates["P@5"].ceiling, 2) == 42.02
     assert round(100 * result.estimates["P@3"].ceiling, 2) == 63.75
     assert result["P@5"] == result.estimates["P@5"].ceiling
-
-
-@pytest.mark.parametrize(
-    ("bins", "said"),
-    [
-        ("10,5", "must ascend, got '10,5'"),
-        ("0,0,5", "must ascend, got '0,0,5'"),
-        ("10,tail", "names of bins, or ascending training counts, got '10,tail'"),
-        ("", "names of bins, or ascending training counts, got ''"),
-        (0, "at least 1"),
-        ("²", "ascending training counts, got '²'"),
-        ("head,²", "ascending training counts, got 'head,²'"),
-        (2.5, "ascending training counts, got 2.5"),
-        (True, "ascending training counts, got True"),
-        ([], r"ascending training counts, got \[\]"),
-        ([0], r"by_frequency=\[0\] would be one bin with all labels"),
-        ("foo", "'foo' would be one bin with all labels; expected at least two names such as head,tail, a number"),
-        (10**9, "at most 1,000 bins, got 1000000000"),
-        (["all"], "would be one bin with all labels"),
-        ("head,tail,head", "names 'head' twice; expected a name of its own for each bin"),
-        *(
-            (f"{name},tail", f"{re.escape(repr(name))} is not a name; .* pass by_frequency='10,100' for bins that")
-            for name in ("head=100", "head>100", "<100", "10-99", "100+")
-        ),
-        ("-3", "ascending training counts, got '-3'"),
-    ],
-)
-def test_bins_that_are_none_are_refused(score, bins, said):
-    with pytest.raises(UsageError, match=said):
-        score(metrics="P", by_frequency=bins)
-
-
-def test_bins_need_training_counts(zipf):
-    _, y_true, y_score = zipf
-    with pytest.raises(DataError, match=r"bins by frequency need training counts \(hint: pass train or counts\)"):
-        xmceval.score(y_true, y_score, metrics="P", inverse_propensities=np.ones(40), by_frequency=3)
-    with pytest.raises(UsageError, match="cannot be combined with ties='best'"):
-        xmceval.score(y_true, y_score, metrics="P", by_frequency=3, ties="best")
-
-
-def test_what_has_no_ceiling_and_no_share_is_told(score):
-    names = ["P@3", "microP@3", "microR@3", "LRAP"]
-    result = score(metrics=names, by_frequency=2, ceiling=True)
-    assert "no ceiling is available for microP@3, LRAP" in result.warnings
-    assert "no share by frequency is available for LRAP" in result.warnings
-    assert 0 < result.estimates["microR@3"].ceiling <= 1
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,6 @@ from support.pieces import read_in_pieces
 from support.realdata import TIED as WITH_TIES, files_of
 from support.strategies import Case, cases, random_case, shuffled, to_csr, to_rows
 
-from xmceval import UsageError
-
 CUTS = (1, 2, 3)
 
 
@@ -146,12 +144,6 @@ def test_real_predictions_have_the_recorded_bounds_and_means(realdata, folder, s
 
 
 TIED = np.array([[0, 1, 0, 1]] * 3), np.ones((3, 4))
-
-
-@pytest.mark.parametrize("metric", ["AP@all", "RR@all", "nDCG@all", "R@n", "ERR@2", "AUC@2", "macroP@2", "coverage@2"])
-def test_a_mean_over_orders_that_is_not_to_be_had_is_refused(metric):
-    with pytest.raises(UsageError, match=f"ties=expected .* is not available for {metric}"):
-        graded.score(*TIED, ties="expected", metrics=metric)
 
 
 def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():

@@ -12,6 +12,10 @@ SIZES = {  # of the pieces that files and matrices are read in
     "block": ["rows.matrices.source.BLOCK_ROWS"],
     "numbers": ["scoring.evaluate.MOST_NUMBERS"],  # of a run of rows
     "ids": ["scoring.tasks.label_counts.DENSE_IDS"],  # of labels, from which on their counts are kept by id
+    "compact": ["scoring.tasks.label_counts.COMPACT_ABOVE"],  # totals by id, from which on those without counts go
+    "chunk": ["scoring.tasks.label_counts.CHUNK"],  # ids that are added up at a time
+    "counts": ["scoring.tasks.labelwise.COUNTS_AT_ONCE"],  # of labels, that are read at a time
+    "fewest": ["scoring.tasks.labelwise.FEWEST_LABELS"],  # but so many at least
     "parts": ["scoring.executor.PART_BYTES"],  # of files, for a task of an executor
     "marks": ["scoring.executor.MARK_BYTES"],  # of text between two places where a task may begin to read
     "waiting": ["scoring.executor.MOST_WAITING"],  # tasks

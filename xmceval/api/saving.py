@@ -20,7 +20,7 @@ from xmceval.report.scored import ResultRows
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
-from xmceval.scoring.options import Options
+from xmceval.scoring.options import Options, Saving
 from xmceval.scoring.setup.resolve import System
 from xmceval.scoring.setup.setup import OpenedSystem
 from xmceval.scoring.setup.truth import OpenedTruth
@@ -31,27 +31,19 @@ RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "fil
 SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
 
-def check_saving(
-    options: Options,
-    systems: Sequence[System],
-    *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    save_state: str | Path | None = None,
-    shard: Any = None,
-    force: bool = False,
-) -> None:
-    """Refuse output options that cannot be honoured, before reading; `xmceval.score` has the same arguments."""
-    is_used = rows or any(value is not None for value in (save_rows, options.by_group, options.sample_weight))
+def check_saving(options: Options, systems: Sequence[System], saving: Saving) -> None:
+    """Refuse output options that cannot be honoured, before reading."""
+    save_state = saving.save_state
+    is_used = saving.holds_rows or options.by_group is not None or options.sample_weight is not None
     if options.row_ids is not None and not is_used:
         ways = arguments(["rows", "save_rows", "sample_weight", "by_group"], "or")
         raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
-    is_shard = parse_shard(shard) is not None
+    is_shard = parse_shard(saving.shard) is not None
     if save_state is None:
         if is_shard:
             raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
         return
-    check_output(to_path(save_state), force=force)
+    check_output(to_path(save_state), force=saving.force)
     if len(systems) != 1:
         raise UsageError(
             f"{save_state}: takes the totals of one system, got {len(systems)} systems (hint: score each separately)"
@@ -96,33 +88,25 @@ def parse_shard(value: Any) -> tuple[int, int] | None:
     return number, n_shards
 
 
-def check_outputs(
-    truth: OpenedTruth,
-    systems: Sequence[OpenedSystem],
-    *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    save_state: str | Path | None = None,
-    force: bool = False,
-) -> None:
+def check_outputs(truth: OpenedTruth, systems: Sequence[OpenedSystem], saving: Saving) -> None:
     """Refuse files that would overwrite an input, and metrics without per-row values, before scoring."""
-    if (rows or save_rows is not None) and not truth.setup.program.columns:
-        raise UsageError(f"{save_rows or 'rows'}: none of the metrics has per-instance values")
-    if save_rows is not None:
+    if saving.holds_rows and not truth.setup.program.columns:
+        raise UsageError(f"{saving.save_rows or 'rows'}: none of the metrics has per-instance values")
+    if saving.save_rows is not None:
         from xmceval.files.saved_rows import check_row_file  # not loaded by a score that saves nothing
 
-        check_row_file(save_rows, force=force, inputs=_list_files(truth, systems))
-    if save_state is None:
+        check_row_file(saving.save_rows, force=saving.force, inputs=_list_files(truth, systems))
+    if saving.save_state is None:
         return
     _check_sources(truth.setup.options)
     opened = truth.input
     if opened.documents is not None:
-        noun = "label" if opened.judgments is None else "document"
+        noun = truth.setup.nouns.label
         raise DataError(
             f"{opened.source.name}: its {noun}s are only numbered by their places in it, so its totals "
             f"cannot be added to others (hint: pass {argument('labels', kind='FILE')}, with one {noun} per line)"
         )
-    check_output(to_path(save_state), force=force, inputs=_list_files(truth, systems))
+    check_output(to_path(saving.save_state), force=saving.force, inputs=_list_files(truth, systems))
 
 
 def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator[Path]:
@@ -135,24 +119,20 @@ def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator
                 yield to_path(part)
 
 
-def write_state(path: str | Path, state: State, *, shard: Any = None, force: bool = False) -> None:
-    """Write the state of a system to a file."""
-    from xmceval.scoring.state_file import pack_state  # not loaded by a score that saves nothing
+def write_state(state: State, saving: Saving) -> None:
+    """Write the state of a system, if a path was passed."""
+    if saving.save_state is None:
+        return
+    from xmceval.scoring.state_file import pack_state  # not loaded by a score that saves no state
 
-    numbers = parse_shard(shard)
+    numbers = parse_shard(saving.shard)
     if numbers is not None:
         state = replace(state, shards=numbers[:1], n_shards=numbers[1])
-    write_output(path, pack_state(state), force=force)
+    write_output(saving.save_state, pack_state(state), force=saving.force)
 
 
 def keep_rows(
-    held_rows: HeldRows,
-    truth: OpenedTruth,
-    results: tuple[Result, ...],
-    *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    force: bool = False,
+    held_rows: HeldRows, truth: OpenedTruth, results: tuple[Result, ...], saving: Saving
 ) -> tuple[Result, ...]:
     """Save per-row values if a path was passed, and attach them to the results if `rows` is true."""
     ids = truth.row_ids
@@ -166,7 +146,7 @@ def keep_rows(
     values[~held.counts[:, :, columns], 0] = np.nan
     # In a ratio of sums each row has its own denominator.
     has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
-    if save_rows is not None:
+    if saving.save_rows is not None:
         from xmceval.files.saved_rows import RowTable, write_row_file  # not loaded by a score that saves nothing
 
         first = results[0]
@@ -184,7 +164,7 @@ def keep_rows(
         if ids is not None:
             names = ids.ids
         table = RowTable(
-            str(save_rows),
+            str(saving.save_rows),
             systems=tuple(result.name for result in results),
             metrics=tuple(measure.name for measure in measures),
             rows=tuple(names[row] for row in held.rows.tolist()),
@@ -193,8 +173,8 @@ def keep_rows(
             has_ideal=has_ideal,
             meta=meta,
         )
-        write_row_file(save_rows, table, force=force)
-    if not rows:
+        write_row_file(saving.save_rows, table, force=saving.force)
+    if not saving.rows:
         return results
     with_rows = list[Result]()
     row_ids = None

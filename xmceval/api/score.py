@@ -27,11 +27,13 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.alignment import FirstRows, find_doubts
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.options import (
+    NOTHING,
     BinSpec,
     Duplicates,
     EmptyRows,
     Missing,
     Options,
+    Saving,
     Ties,
     Unscored,
     refuse_unknown,
@@ -301,21 +303,13 @@ def score(
         filter_truth=filter_truth,
         threads=threads,
     )
-    if rows or any(value is not None for value in (save_rows, save_state, shard, row_ids)):
+    saving = Saving(rows, save_rows, save_state, shard, force)
+    if saving.is_asked or row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
-        check_saving(options, systems, rows=rows, save_rows=save_rows, save_state=save_state, shard=shard, force=force)
+        check_saving(options, systems, saving)
     truth = OpenedTruth.of(y_true, options, systems, max_weight=max_weight, executor=executor)
-    [result] = score_systems(
-        truth,
-        systems,
-        rows=rows,
-        save_rows=save_rows,
-        save_state=save_state,
-        shard=shard,
-        force=force,
-        progress=progress,
-    )
+    [result] = score_systems(truth, systems, saving, progress=progress)
     warn(result.doubts)
     return result
 
@@ -385,50 +379,41 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [System(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
-    if rows or save_rows is not None or chosen.row_ids is not None:
+    saving = Saving(rows, save_rows, force=force)
+    if saving.is_asked or chosen.row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
-        check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
+        check_saving(chosen, named, saving)
     truth = OpenedTruth.of(y_true, chosen, named)
-    results = Results(score_systems(truth, named, rows=rows, save_rows=save_rows, force=force, progress=progress))
+    results = Results(score_systems(truth, named, saving, progress=progress))
     warn(dict.fromkeys(line for result in results.values() for line in result.doubts))
     return results
 
 
 def score_systems(
-    truth: OpenedTruth,
-    systems: Sequence[System],
-    *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    save_state: str | Path | None = None,
-    shard: str | tuple[int, int] | None = None,
-    force: bool = False,
-    progress: Progress | None = None,
+    truth: OpenedTruth, systems: Sequence[System], saving: Saving = NOTHING, *, progress: Progress | None = None
 ) -> tuple[Result, ...]:
     """Score systems on an opened truth, reading it once; `check_saving` has checked the outputs."""
-    same = tuple(doubt_same_scores(systems, truth.setup.nouns.row))
-    if same:
+    if len(systems) > 1:
+        same = doubt_same_scores(systems, truth.setup.nouns.row)
         truth = replace(truth, setup=replace(truth.setup, warnings=(*truth.setup.warnings, *same)))
     opened = truth.open_systems(systems)
-    holds_rows = rows or save_rows is not None
-    if not holds_rows and save_state is None:
+    if not saving.is_asked:
         return tuple(map(finish_state, score_opened(truth, opened, progress=progress)))
-    from xmceval.api import saving
+    from xmceval.api.saving import check_outputs, keep_rows, write_state
     from xmceval.scoring.held_rows import HeldRows
 
-    saving.check_outputs(truth, opened, rows=rows, save_rows=save_rows, save_state=save_state, force=force)
+    check_outputs(truth, opened, saving)
     held = None
     joint: tuple[JointRows, ...] = ()
-    if holds_rows:
+    if saving.holds_rows:
         held = HeldRows(truth.setup, len(opened))
         joint = (held,)
     states = score_opened(truth, opened, joint, progress=progress)
     results = tuple(map(finish_state, states))
     if held is not None:
-        results = saving.keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
-    if save_state is not None:
-        saving.write_state(save_state, states[0], shard=shard, force=force)
+        results = keep_rows(held, truth, results, saving)
+    write_state(states[0], saving)
     return results
 
 
@@ -464,13 +449,14 @@ def score_opened(
 
         weight_range = range_of(setup.weights, setup.weight_unit)
     for number, (system, of_system) in enumerate(zip(systems, totals, strict=True)):
-        width = system.setup.width.or_seen(of_system.tally.whole.largest_label, n_mentioned)
+        whole = of_system.tally.whole
+        width = system.setup.width.or_seen(whole.largest_label, n_mentioned)
         mistake, of_rows = find_doubts(
             first, number, setup=system.setup, n_labels=width.n_labels, are_lists=system.are_lists
         )
         if mistake:
             of_rows = [Doubt(mistake), *of_rows]
-        of_header = system.doubt_header(source, of_system.tally.whole.longest_row)
+        of_header = system.doubt_header(source, whole.longest_row)
         warnings = *system.setup.warnings, *of_header, *source.warnings, *system.scores.warnings, *of_rows
         if setup.weights is None:
             n_rows = of_system.tally.n_instances(drop_empty=setup.drop_empty)
@@ -561,10 +547,10 @@ def _check_state(state: State) -> Iterator[str]:
         test=state.totals.tally.n_instances(drop_empty=setup.drop_empty),
         labels=setup.width.or_none,
     )
-    if options.dataset is None:
-        yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
-    else:
+    if options.dataset is not None:
         yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
+    elif n_train is not None:
+        yield from hint_at_dataset(sizes, (propensities.a, propensities.b), is_filtered=is_filtered)
     for name, number in zip(("y_true", "y_score"), state.removed, strict=True):
         if number:
             yield f"{name}: {describe_duplicates(number)}"
@@ -581,7 +567,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
     n_predictions = totals.tally["counts"][PREDICTIONS]
-    if n_decided is None or math.isinf(threshold) or n_predictions == 0 or least > greatest:
+    are_compared = n_predictions > 0 and least <= greatest and not math.isinf(threshold)
+    if n_decided is None or not are_compared:
         return
     if n_decided == 0:
         question = "are the scores on another scale?"

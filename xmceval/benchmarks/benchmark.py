@@ -11,7 +11,7 @@ from typing import Any
 
 from xmceval.benchmarks.config import read_config, suggest
 from xmceval.benchmarks.plan import NO_PATH, DatasetPlan, SystemPlan, check_types, read_datasets, read_systems
-from xmceval.benchmarks.result import Benchmark, DatasetOutcome, shared_nouns
+from xmceval.benchmarks.result import Benchmark, DatasetOutcome, list_failures, list_lines, shared_nouns
 from xmceval.comparison.compare import compare_systems
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.gates import check_decidable, judge_datasets, parse_gates
@@ -21,7 +21,7 @@ from xmceval.errors import XmcevalError, describe_failure, listed, naming_flags,
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_measures
 from xmceval.report.gates import NOT_DECIDED, Gate, check_computed, judge_values, parse_required
-from xmceval.report.scored import GateOutcome, shared_lines
+from xmceval.report.scored import GateOutcome
 from xmceval.report.sheet import DEFAULT, Layout
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import specs
@@ -183,12 +183,13 @@ def _judge_values(
     """
     judged_systems = [system for system in plan.tested if dataset.missing.get(system) != NO_PATH]
     for gate, system in itertools.product(gates, judged_systems):
-        judged = judge_values([gate], dataset.systems[system], layout) if system in dataset.systems else ()
-        by_measure = {outcome.measure: outcome for outcome in judged}
+        judged = dict[Measure, GateOutcome]()
+        if system in dataset.systems:
+            judged = {outcome.measure: outcome for outcome in judge_values([gate], dataset.systems[system], layout)}
         for measure in find_measures(gate.metric, plan.measures):
             why = NOT_DECIDED.format(measure, f"{system} has no value of it")
             undecided = GateOutcome(gate.kind, system, "", "", measure, gate.limit, why=why, is_decided=False)
-            outcome = by_measure.get(measure, undecided)
+            outcome = judged.get(measure, undecided)
             yield replace(outcome, dataset=dataset.name, why=outcome.why and f"{dataset.name}: {outcome.why}")
 
 
@@ -244,16 +245,3 @@ def _try_systems(
     except (XmcevalError, OSError, MemoryError) as error:
         return None, describe_failure(error)
     return comparison, ""
-
-
-def list_failures(outcome: Benchmark) -> Iterator[str]:
-    """Yield why data sets, or systems on them, failed."""
-    for dataset in outcome.datasets:
-        yield from (f"{dataset.name}: {line}" for line in dataset.list_failures())
-
-
-def list_lines(outcome: Benchmark, kind: str) -> Iterator[str]:
-    """Yield the doubts or notes on data sets and their systems."""
-    for name, comparison in outcome.items():
-        lines = comparison.doubts if kind == "doubts" else shared_lines(comparison.results, kind)
-        yield from (f"{name}: {line}" for line in lines)

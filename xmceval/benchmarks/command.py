@@ -61,8 +61,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
     plots = [arguments["plot"]] if arguments["plot"] else []
     check_plots(plots, [], force=arguments["force"], inputs=[file])
     began = time.monotonic()
-    from xmceval.benchmarks.benchmark import list_failures, list_lines, read_plan, run_plan
-    from xmceval.benchmarks.result import by_kind
+    from xmceval.benchmarks.benchmark import read_plan, run_plan
+    from xmceval.benchmarks.result import by_kind, list_failures, list_lines
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
     with executor_of(arguments["dask"]) as executor, long_work(quiet):
@@ -87,10 +87,11 @@ def command(file: str, form: str, **arguments: Any) -> None:
         save(outcome.plot(), path, force=arguments["force"])
     if not quiet:
         n = outcome.count_cells()
-        failed = [counted(n["error"], "error")] if n["error"] else []
-        others = [f"{n[status]:,} {status}" for status in ("missing", "published") if n[status]]
-        facts = [f"{counted(n['scored'], 'cell')} scored", *failed, *others, f"{time.monotonic() - began:.1f} s"]
-        say(" · ".join(facts))
+        facts = [f"{counted(n['scored'], 'cell')} scored"]
+        if n["error"]:
+            facts.append(counted(n["error"], "error"))
+        facts += [f"{n[status]:,} {status}" for status in ("missing", "published") if n[status]]
+        say(" · ".join([*facts, f"{time.monotonic() - began:.1f} s"]))
     enforce(outcome.gates, failures, quiet=quiet)
 
 
@@ -106,6 +107,7 @@ def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     check_output(target, force=force)
     text, left_out = propose(home)
     write_output(target, text, force=force)
-    for line in () if quiet else left_out:
-        say(f"note: {line}")
+    if not quiet:
+        for line in left_out:
+            say(f"note: {line}")
     say_written(target, len(text.encode()), quiet=quiet)

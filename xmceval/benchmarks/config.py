@@ -36,9 +36,12 @@ class Config:
 
     def refuse(self, keys: Keys, message: str) -> None:
         """Note a mistake in a table, with the credentials in addresses removed."""
-        header = f"[{'.'.join(map(quote_key, keys))}]" if keys else ""
-        place = " ".join(filter(None, [str(self.path or ""), header]))
-        self.mistakes.append(redacted(f"{place}: {message}" if place else message))
+        place = str(self.path or "")
+        if keys:
+            place = f"{place} [{'.'.join(map(quote_key, keys))}]".lstrip()
+        if place:
+            message = f"{place}: {message}"
+        self.mistakes.append(redacted(message))
 
     @contextmanager
     def noting(self, keys: Keys) -> Iterator[None]:
@@ -95,7 +98,9 @@ def are_paths(value: Any) -> bool:
 
 def quote_key(key: str) -> str:
     """Return a key as TOML writes it."""
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quote(key)
+    if re.fullmatch(r"[A-Za-z0-9_-]+", key):
+        return key
+    return quote(key)
 
 
 def quote(text: str) -> str:
@@ -107,7 +112,7 @@ def suggest(word: str, choices: Iterable[str]) -> str:
     """Return a hint that names the choice most similar to a word, or an empty string."""
     by_spelling = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(word.lower().strip("-").replace("-", "_"), by_spelling, 1)
-    return f" (hint: {by_spelling[near[0]]})" if near else ""
+    return "".join(f" (hint: {by_spelling[spelling]})" for spelling in near)
 
 
 def show(value: Any) -> str:
@@ -116,7 +121,9 @@ def show(value: Any) -> str:
         return "a table"
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value) if isinstance(value, (int, float, str)) else describe_type(value)
+    if isinstance(value, (int, float, str)):
+        return repr(value)
+    return describe_type(value)
 
 
 def read_config(source: str | Path | Mapping[str, Any]) -> Config:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -34,11 +34,6 @@ class DataSet:
     inputs: Mapping[str, PurePosixPath]  # truth, and train where there are training labels
     n_rows: int
 
-    @property
-    def shown(self) -> str:
-        """The text that ``{dataset}`` stands for in paths of systems."""
-        return self.name if self.folder.name else "."
-
 
 def propose(home: Path) -> tuple[str, list[str]]:
     """Propose the TOML file of a benchmark, and return it with a line for each thing left out or in doubt.
@@ -53,10 +48,11 @@ def propose(home: Path) -> tuple[str, list[str]]:
     doubts: list[str] = []
     sets = _find_data_sets(home, paths, doubts)
     if not sets:
-        names = listed([str(path) for path in paths[:8]]) or "none"
-        more = f" and {len(paths) - 8} more" if len(paths) > 8 else ""
+        names = listed(paths[:8]) or "none"
+        if len(paths) > 8:
+            names += f" and {len(paths) - 8} more"
         raise DataError(
-            f"{home}: no file of true labels was found; files: {names}{more} "
+            f"{home}: no file of true labels was found; files: {names} "
             "(hint: its name has the word tst or test, such as tst_X_Y.txt)"
         )
     systems = _find_systems(home, paths, sets, doubts)
@@ -72,8 +68,9 @@ def propose(home: Path) -> tuple[str, list[str]]:
     what = f"{counted(len(systems), 'system')} on {counted(len(kept), 'data set')}"
     text = [HEAD.format(what=what, system=next(iter(systems)))]
     text += [_write_data_set(data_set) for data_set in kept]
-    text += ["\n[systems]\n", *(_write_system(name, files, kept) for name, files in systems.items())]
-    text += ["\n# Left out, or in doubt:\n", *(f"#   {line}\n" for line in lines)] if lines else []
+    text += ["\n[systems]\n", *(_write_system(name, files, len(kept)) for name, files in systems.items())]
+    if lines:
+        text += ["\n# Left out, or in doubt:\n", *(f"#   {line}\n" for line in lines)]
     return "".join(text), lines
 
 
@@ -81,8 +78,8 @@ def _list_files(home: Path) -> Iterator[PurePosixPath]:
     """Yield the files below a folder, except hidden ones, relative to it and sorted by name."""
     for folder, folders, names in os.walk(home):
         relative = PurePosixPath(Path(folder).relative_to(home))
-        is_deepest = len(relative.parts) == DEEPEST
-        folders[:] = [] if is_deepest else sorted(name for name in folders if not name.startswith("."))
+        below = [name for name in sorted(folders) if not name.startswith(".") and len(relative.parts) < DEEPEST]
+        folders[:] = below  # which os.walk then visits
         yield from (relative / name for name in sorted(names) if not name.startswith(".") and name != FILE_NAME)
 
 
@@ -96,9 +93,8 @@ def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str
     for folder, files in by_folder.items():
         inputs = {}
         for role, words in ROLES.items():
-            fitting = [path for path, found in files.items() if found & words and "filter" not in found]
-            with_y = [path for path in fitting if "y" in files[path]]
-            chosen = fitting if len(fitting) == 1 else with_y
+            fitting = [path for path, in_name in files.items() if in_name & words and "filter" not in in_name]
+            chosen = [path for path in fitting if len(fitting) == 1 or "y" in files[path]]
             if len(chosen) == 1:
                 inputs[role] = chosen[0]
             elif role == "truth" and fitting:
@@ -132,8 +128,6 @@ def _find_systems(
         match = _find_name(stem, data_set.name)
         if match is not None:
             stem = stem[: match.start()] + stem[match.end() :]
-        elif data_set.shown != ".":
-            stem = str(PurePosixPath(stem).relative_to(data_set.folder))
         parts = tuple(part for text in stem.split("/") if (part := text.strip("_-. ")))
         files = by_set.setdefault(data_set.name, {})
         if pair in files:
@@ -158,12 +152,10 @@ def _find_systems(
 
 
 def _data_set_of(path: PurePosixPath, sets: Sequence[DataSet]) -> DataSet | None:
-    """Return the data set with the longest name in a path, or else the nearest one whose folder contains it."""
+    """Return the data set with the longest name in a path, or else the one that is not in a folder below."""
     named = [data_set for data_set in sets if _find_name(str(path), data_set.name) is not None]
-    if named:
-        return max(named, key=lambda data_set: len(data_set.name))
-    around = [data_set for data_set in sets if path.is_relative_to(data_set.folder)]
-    return max(around, key=lambda data_set: len(data_set.folder.parts), default=None)
+    above = [data_set for data_set in sets if not data_set.folder.name]
+    return max(named or above, key=lambda data_set: len(data_set.name), default=None)
 
 
 def _find_name(text: str, name: str) -> re.Match[str] | None:
@@ -173,23 +165,18 @@ def _find_name(text: str, name: str) -> re.Match[str] | None:
 
 def _name_systems(keys: Sequence[tuple[str, ...]]) -> list[str]:
     """Name systems by the parts of their paths that differ; name a single system by its last part."""
-    shared = set.intersection(*map(set, keys)) if len(keys) > 1 else set()
-    return [
-        "/".join([part for part in key if part not in shared] if shared else key[-1:] or ["scores"]) for key in keys
-    ]
+    shared = {part for key in keys for part in key if all(part in other for other in keys)}
+    return ["/".join([part for part in key if part not in shared] or key[-1:] or ["scores"]) for key in keys]
 
 
 def _find_tags(by_set: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, set[str]]:
     """Find the words that all files of a data set and no others share; none unless each data set has some."""
+    words = {name: [set(SEPARATORS.split("_".join(parts))) for parts in keys] for name, keys in by_set.items()}
     tags = {}
-    for name, keys in by_set.items():
-        elsewhere = _words_of(parts for other, others in by_set.items() if other != name for parts in others)
-        tags[name] = set.intersection(*(_words_of([parts]) for parts in keys)) - elsewhere
-    return tags if len(by_set) > 1 and all(map(len, by_set.values())) and all(tags.values()) else {}
-
-
-def _words_of(keys: Iterable[Sequence[str]]) -> set[str]:
-    return {word for parts in keys for part in parts for word in SEPARATORS.split(part)}
+    for name, of_files in words.items():
+        others = [of_file for other in words if other != name for of_file in words[other]]
+        tags[name] = set.intersection(*of_files).difference(*others)
+    return tags if len(by_set) > 1 and all(tags.values()) else {}
 
 
 def _without_words(part: str, words: Collection[str]) -> str:
@@ -213,23 +200,16 @@ def _count_rows(path: Path, role: Role) -> int | None:
 
 def _write_data_set(data_set: DataSet) -> str:
     lines = [f"{role} = {quote(str(path))}\n" for role, path in data_set.inputs.items()]
-    if data_set.shown != data_set.name:
-        lines.insert(0, f"folder = {quote(data_set.shown)}  # what {PLACEHOLDER} stands for below\n")
     if "train" not in data_set.inputs:
         lines.append('# train = "FILE"  # without training labels there are no PSP and PSnDCG\n')
     return f"\n[datasets.{quote_key(data_set.name)}]\n{''.join(lines)}"
 
 
-def _write_system(name: str, files: Mapping[str, PurePosixPath], sets: Sequence[DataSet]) -> str:
+def _write_system(name: str, files: Mapping[str, PurePosixPath], n_sets: int) -> str:
     """Write a system in one line: with one path for all data sets, or one per data set if they differ."""
-    patterns = set()
-    for data_set in sets:
-        path = str(files.get(data_set.name, ""))
-        if path:
-            is_above = data_set.shown == "."
-            patterns.add(f"{PLACEHOLDER}/{path}" if is_above else path.replace(data_set.shown, PLACEHOLDER))
-    pattern = patterns.pop()
-    if not patterns and PLACEHOLDER in pattern and len(files) >= min(2, len(sets)):
+    pattern, *others = {str(path).replace(set_name, PLACEHOLDER) for set_name, path in files.items()}
+    is_shared = PLACEHOLDER in pattern and len(files) > 1
+    if not others and (is_shared or n_sets == 1):
         return f"{quote_key(name)} = {quote(pattern)}\n"
     paths = (f"{quote_key(set_name)} = {quote(str(path))}" for set_name, path in files.items())
     return f"{quote_key(name)} = {{ paths = {{ {', '.join(paths)} }} }}\n"

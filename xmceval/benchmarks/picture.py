@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from xmceval.benchmarks.result import Benchmark, shared_nouns
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, listed
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import find_measures
+from xmceval.report.pictures import find_chosen
 from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, name_with_unit
 from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 
@@ -41,18 +41,16 @@ def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[M
     measures = [measure for measure in benchmark.measures if measure in drawable]
     if not measures:
         raise DataError("there is nothing to draw: no data set has values")
-    if metrics is not None:
-        texts = [metrics] if isinstance(metrics, str) else metrics
-        chosen = dict.fromkeys(measure for text in texts for measure in find_measures(text, measures))
-        if not chosen:
-            raise UsageError(f"there is nothing to draw; the metrics are {listed(measures)}")
-        return list(chosen)
-    return measures
+    if metrics is None:
+        return measures
+    return list(dict.fromkeys(measure for _, meant in find_chosen(metrics, measures) for measure in meant))
 
 
 def _look(benchmark: Benchmark, place: int) -> Look:
     look = Look.of(place)
-    return replace(look, face="none") if benchmark.systems[place] in benchmark.published else look
+    if benchmark.systems[place] in benchmark.published:
+        look = replace(look, face="none")
+    return look
 
 
 def _draw_panel(benchmark: Benchmark, measure: Measure, ax: Axes) -> float:

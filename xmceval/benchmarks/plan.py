@@ -12,7 +12,7 @@ from typing import Any
 
 from xmceval.benchmarks.config import Config, Keys, are_paths, is_path, show
 from xmceval.comparison.options import Testing
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, UsageError, agreeing, listed
 from xmceval.labels.catalogue import find_dataset
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
@@ -122,15 +122,17 @@ def _find_input(config: Config, keys: Keys, name: str, value: Any, folder: str) 
 
     A missing file is a DataError, since only this data set depends on it.
     """
+    if is_path(value):
+        return config.find_file(value, folder)
     if config.is_matrix(value):
         return value
-    may_be_sharded = name in {"truth", "train"}
-    is_list = may_be_sharded and are_paths(value)
-    if not (is_list or are_paths([value])):
-        config.refuse(keys, f"{name} must be a path{' or a list of paths' * may_be_sharded}, got {show(value)}")
-        return None
-    files = [config.find_file(path, folder) for path in (value if is_list else [value])]
-    return Shards(files) if is_list else files[0]
+    expected = "a path"
+    if name in {"truth", "train"}:
+        expected = "a path or a list of paths"
+        if are_paths(value):
+            return Shards([config.find_file(path, folder) for path in value])
+    config.refuse(keys, f"{name} must be {expected}, got {show(value)}")
+    return None
 
 
 def check_types(config: Config, keys: Keys, expected: Mapping[str, Spec], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,9 +162,7 @@ def leave_out_lacking(options: Options) -> tuple[Options | None, tuple[str, ...]
             lacking.setdefault("train, counts or inverse_propensities", []).append(measure)
         else:
             kept.append(measure.name)
-    notes = [
-        f"{listed(measures)} {'needs' if len(measures) == 1 else 'need'} {need}" for need, measures in lacking.items()
-    ]
+    notes = [f"{listed(names)} {agreeing(len(names), 'needs', 'need')} {inputs}" for inputs, names in lacking.items()]
     if not kept:
         return None, tuple(notes)
     if options.by_frequency is not None and not has_counts:
@@ -193,12 +193,16 @@ def read_systems(
         return []
     systems = []
     for name, value in config.table(("systems",), config.tables["systems"], "a table of systems").items():
-        is_table = isinstance(value, Mapping)
-        keys: Keys = ("systems", name) if is_table else ("systems",)
-        system = _read_system(config, keys, name, value if is_table else {"path": value}, datasets, columns)
+        keys: Keys = ("systems",)
+        table = {"path": value}
+        if isinstance(value, Mapping):
+            keys = ("systems", name)
+            table = dict(value)
+        system = _read_system(config, keys, name, table, datasets, columns)
         systems.append(system)
-        for dataset, why in system.missing.items() if strict else ():
-            config.refuse(keys, f"{system.name} on {dataset}: {why}")
+        if strict:
+            for dataset, why in system.missing.items():
+                config.refuse(keys, f"{name} on {dataset}: {why}")
     if systems and all(system.published is not None for system in systems):
         config.refuse(("systems",), "there are published values only, and nothing to score")
     return systems
@@ -214,25 +218,27 @@ def _read_system(
 ) -> SystemPlan:
     """Read a system: ``path``, ``runs`` or ``paths`` name its predictions, or ``published`` gives values."""
     config.check_keys(keys, table, ["path", "runs", "paths", "published", "source"])
+    names = [dataset.name for dataset in datasets]
     source = table.get("source", "")
     if not isinstance(source, str):
         config.refuse(keys, f"source must be a string, got {show(source)}")
-    exclusive = ("path", "runs", "published", "paths") if "published" in table else ("path", "runs")
-    origins = [key for key in exclusive if key in table]
+    origins = [key for key in ("path", "runs", "published") if key in table]
+    if "published" in table and "paths" in table:
+        origins.append("paths")
     if len(origins) > 1:
         config.refuse(keys, f"{name} has {listed(origins, 'and')}: expected one of them")
         return SystemPlan(name)
     if "published" in table:
         keys = (*keys, "published")
         rows = config.table(keys, table["published"], 'values by data set, such as { Bibtex = { "P@1" = 64.53 } }')
-        config.check_keys(keys, rows, [dataset.name for dataset in datasets])
+        config.check_keys(keys, rows, names)
         published = {dataset: _read_values(config, (*keys, dataset), row, columns) for dataset, row in rows.items()}
         return SystemPlan(name, published=published, source=source)
     if not (origins or "paths" in table):
         config.refuse(keys, f"{name} has no predictions (hint: path, runs, paths or published)")
         return SystemPlan(name)
     paths = config.table((*keys, "paths"), table.get("paths", {}), "a table of paths by data set")
-    config.check_keys((*keys, "paths"), paths, [dataset.name for dataset in datasets])
+    config.check_keys((*keys, "paths"), paths, names)
     predictions = {}
     missing = {}
     with config.noting(keys):
@@ -243,8 +249,9 @@ def _read_system(
             except DataError as error:
                 missing[dataset.name] = str(error)
                 continue
-            is_pattern_of_runs = "runs" in table and dataset.name not in paths and is_path(value)
-            predictions[dataset.name] = list(parts_of(files)) if is_pattern_of_runs else files
+            if "runs" in table and dataset.name not in paths and is_path(value):  # a pattern of runs
+                files = list(parts_of(files))
+            predictions[dataset.name] = files
         if missing and not predictions:  # probably a typing mistake in the path
             raise UsageError(f"{name} has no predictions: {next(iter(missing.values()))}")
     return SystemPlan(name, predictions, missing)

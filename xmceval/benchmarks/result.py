@@ -1,15 +1,15 @@
-"""The Benchmark class that `benchmark` returns, and its table as a sheet, which report/forms draws."""
+"""The Benchmark class that `benchmark` returns, and its table as a sheet, which report/forms lays out."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, overload
 
 from xmceval.comparison.comparison import Comparison, record_comparison
+from xmceval.comparison.difference import RunsOf
 from xmceval.comparison.options import Testing
 from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
 from xmceval.errors import UsageError, counted, listed
@@ -62,9 +62,9 @@ class DatasetOutcome:
         return {} if self.comparison is None else self.comparison.systems
 
     @property
-    def first(self) -> Result | None:
-        """The first result, for what all share: the size of the data set, its bins and its nouns."""
-        return None if self.comparison is None else self.comparison.results[0]
+    def scored(self) -> tuple[Result, ...]:
+        """The results of these systems and their runs; the first one has what all share, such as bins and nouns."""
+        return () if self.comparison is None else self.comparison.results
 
     def find_status(self, system: str) -> str:
         """Return the status of a system, one of STATUSES."""
@@ -72,7 +72,9 @@ class DatasetOutcome:
             return MISSING
         if system in self.published:
             return PUBLISHED
-        return FAILED if self.comparison is None or system in self.failed else SCORED
+        if self.comparison is None or system in self.failed:
+            return FAILED
+        return SCORED
 
     def list_failures(self) -> list[str]:
         """Return why the data set, or systems on it, failed, one line for each mistake."""
@@ -89,8 +91,10 @@ class DatasetOutcome:
 
 def shared_nouns(datasets: Iterable[DatasetOutcome]) -> Nouns:
     """Return what rows and labels of a benchmark are called: queries and documents where all data sets have them."""
-    nouns = {dataset.first.nouns for dataset in datasets if dataset.first is not None}
-    return OF_QUERIES if nouns == {OF_QUERIES} else OF_LABELS
+    nouns = {result.nouns for dataset in datasets for result in dataset.scored}
+    if nouns == {OF_QUERIES}:
+        return OF_QUERIES
+    return OF_LABELS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +139,9 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     def __getitem__(self, key: tuple[str, str, str]) -> float: ...
     def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
         by_name = {dataset.name: dataset for dataset in self.datasets}
-        name = key[0] if isinstance(key, tuple) and len(key) == 3 else key
+        name = key
+        if isinstance(key, tuple) and len(key) == 3:
+            name = key[0]
         if isinstance(name, tuple):
             raise KeyError(f"{key!r} is not a data set, or a data set, a system and a metric")
         if name not in by_name:
@@ -169,19 +175,17 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             raise UsageError("transpose=True is not available for a benchmark")
         drawing = load_form(form)
         narrow = replace(layout, intervals=bool(layout.intervals))
-        pairs = (len(self.datasets) + 1) // 2  # blocks of two data sets
-        candidates = [(narrow, True, pairs)]  # layouts, joined or not, with at most so many blocks of columns
+        candidates = []  # layouts, joined or not, with at most so many blocks of columns
+        if form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self):
+            candidates = [(narrow, True, (len(self.datasets) + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
-            candidates = [(wide, True, 1), (narrow, True, pairs), (wide, False, 1)]
-        may_join = form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self)
-        sheets = (
-            (_build_sheet(self, how, is_joined=is_joined), most)
-            for how, is_joined, most in candidates
-            if may_join or not is_joined
-        )
-        fitting = (sheet for sheet, most in sheets if drawing.count_blocks(sheet) <= most)
-        return str(drawing.draw(next(fitting, None) or _build_sheet(self, narrow)))
+            candidates = [*((wide, is_joined, 1) for _, is_joined, _ in candidates), *candidates, (wide, False, 1)]
+        for how, is_joined, most in candidates:
+            sheet = _build_sheet(self, how, is_joined=is_joined)
+            if drawing.count_blocks(sheet) <= most:
+                return str(drawing.draw(sheet))
+        return str(drawing.draw(_build_sheet(self, narrow)))
 
     def _records(self) -> Record:
         """Return the benchmark as a document for JSON."""
@@ -217,8 +221,8 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         """Yield a record per value, data set by data set, with published values last in each."""
         nouns = shared_nouns(self.datasets)
         for dataset in self.datasets:
-            for line in _list_computed(dataset.comparison) if dataset.comparison is not None else ():
-                yield {**line, "dataset": dataset.name}
+            if dataset.comparison is not None:
+                yield from ({**line, "dataset": dataset.name} for line in _list_computed(dataset.comparison))
             for system in dataset.published:
                 for figure in dataset.list_figures(system, self.measures):
                     place = {"dataset": dataset.name, "system": system, "bin": "", "kind": PUBLISHED}
@@ -302,62 +306,61 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
     runs_by_system = {runs.name: runs for runs in comparison.runs}
     files = {result.name: result.scores for result in comparison.results}
     for name, result in comparison.systems.items():
-        runs = runs_by_system.get(name)
-        spreads = (*runs.spreads, *runs.spreads_in_bins) if runs else ()
+        runs = runs_by_system.get(name, RunsOf(name, (name,), ()))
+        spreads = (*runs.spreads, *runs.spreads_in_bins)
         sds = {(spread.bin, spread.measure.name): spread.sd for spread in spreads}
-        parts = runs.results if runs else (name,)
         for line in list_values([result]):
             marks = comparison.marks(name, line["bin"]) or {}
             yield {
                 **line,
-                "n_runs": len(parts),
+                "n_runs": len(runs.results),
                 "sd": sds.get((line["bin"], line["name"])),
                 "mark": marks.get(line["name"]),
-                "scores": ", ".join(files[part] for part in parts),
+                "scores": ", ".join(files[run] for run in runs.results),
             }
 
 
 def _has_same_metrics(benchmark: Benchmark) -> bool:
     """Return whether every data set has values of all metrics, or failed."""
-    of_datasets = [{figure.measure for figure in comparison.results[0].figures} for _, comparison in benchmark.items()]
-    return all(measures == set(benchmark.measures) for measures in of_datasets)
+    measures = [{figure.measure for figure in comparison.results[0].figures} for comparison in benchmark.values()]
+    return all(of_dataset == set(benchmark.measures) for of_dataset in measures)
 
 
 def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = False) -> Sheet:
     """Build the table: sections by bin of labels and data set, or with data sets as columns, and what explains it."""
     layout = layout.settle(shared_nouns(benchmark.datasets))
-    mark = mark_best if benchmark.testing.against is None else mark_against
-    signs = defaultdict(Signs, {name: mark(comparison, layout) for name, comparison in benchmark.items()})
-    by_bin: dict[str, dict[str, Section]] = {}  # then by data set
+    mark = mark_against
+    if benchmark.testing.against is None:
+        mark = mark_best
+    signs = {name: mark(comparison, layout) for name, comparison in benchmark.items()}
+    by_bin: dict[str, dict[str, Section]] = {"": {}}  # then by data set
     for dataset in benchmark.datasets:
-        for part in (None, *(() if dataset.first is None else dataset.first.slices)):
-            section = _make_section(benchmark, dataset, layout, signs[dataset.name], part)
-            by_bin.setdefault(part.bin.name if part else "", {})[dataset.name] = section
+        marks = signs.get(dataset.name, Signs())
+        by_bin[""][dataset.name] = _make_section(benchmark, dataset, layout, marks)
+        for part in (part for result in dataset.scored[:1] for part in result.slices):
+            section = _make_section(benchmark, dataset, layout, marks, part)
+            by_bin.setdefault(part.bin.name, {})[dataset.name] = section
     sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
     measures = benchmark.measures
-    propensities = {
-        name: words for name, comparison in benchmark.items() if (words := describe_propensities(comparison.results[0]))
-    }
-    about = [f"{name}: {words}" for name, words in propensities.items()]
+    propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in benchmark.items()}
+    about = [f"{name}: {words}" for name, words in propensities.items() if words]
     heads: dict[str, tuple[str, str]] = {}
     if is_joined:
-        about = [" · ".join([by_bin[""][name].title, *filter(None, [propensities.get(name)])]) for name in benchmark]
+        about = [" · ".join(filter(None, [by_bin[""][name].title, words])) for name, words in propensities.items()]
         about += [section.title for section in sections[len(benchmark.datasets) :]]
         names = [dataset.name for dataset in benchmark.datasets]
         heads = {f"{name} {measure.name}": (name, measure.name) for name in names for measure in measures}
         sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
     n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
     groups = [name for name, _ in heads.values()] or [measure.head for measure in measures]
-    facts = [  # about how rows were counted
-        f"{name}: {fact}"
-        for name, comparison in benchmark.items()
-        for fact in (*comparison.facts, *shared_lines(comparison.results, "facts"))
-    ]
+    below = [*_describe_gaps(benchmark), *about]
+    if not layout.is_quiet:
+        below.extend(by_kind(list_lines(benchmark, "facts"), benchmark))
     return Sheet(
         above=(),
         columns=tuple(heads or [measure.name for measure in measures]),
         sections=tuple(sections),
-        below=(*_describe_gaps(benchmark), *about, *([] if layout.is_quiet else by_kind(facts, benchmark))),
+        below=tuple(below),
         layout=layout,
         notes=tuple(_explain_signs(benchmark, n_marks, layout)),
         groups=tuple(len(list(same)) for _, same in groupby(groups)),
@@ -368,48 +371,55 @@ def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = Fals
 
 def _join_datasets(bin_name: str, sections: Mapping[str, Section]) -> Section:
     """Join the rows of data sets over all labels, or within a bin of labels, to rows with columns for all of them."""
-    rows: dict[tuple[str, str | None], Row] = {}
+    joined: dict[tuple[str, str | None], dict[str, Cell]] = {}
     for dataset, section in sections.items():
         for row in section.rows:
-            joined = rows.setdefault((row.head, row.ceiling_of), replace(row, cells={}))
-            cells = {f"{dataset} {name}": cell for name, cell in row.cells.items()}
-            rows[row.head, row.ceiling_of] = replace(joined, cells={**joined.cells, **cells})
-    return Section(bin_name, tuple(rows.values()), bin_name)
+            cells = joined.setdefault((row.head, row.ceiling_of), {})
+            cells.update((f"{dataset} {name}", cell) for name, cell in row.cells.items())
+    rows = (Row(head, cells, ceiling_of) for (head, ceiling_of), cells in joined.items())
+    return Section(bin_name, tuple(rows), bin_name)
 
 
 def _make_section(
     benchmark: Benchmark, dataset: DatasetOutcome, layout: Layout, signs: Signs, part: Slice | None = None
 ) -> Section:
     """Make the rows of all systems on a data set, or within a bin of its labels, where nothing is published."""
-    bin_name = part.bin.name if part else ""
-    systems = [name for name in benchmark.systems if not (part and name in benchmark.published)]
+    bin_name = ""
+    name = dataset.name
+    sizes = [size for result in dataset.scored[:1] for size in describe_size(result)]
+    title = " · ".join([name, *sizes])
+    systems = benchmark.systems
+    if part is not None:
+        bin_name = part.bin.name
+        title = f"{name}, {part.bin.describe('', shared_nouns([dataset]))}"
+        name = f"{name}, {bin_name}"
+        systems = tuple(system for system in systems if system not in benchmark.published)
     lines = list[SystemLine]()
-    for name in systems:
-        by_bin = dict(dataset.systems[name].by_bin) if name in dataset.systems else {}
-        by_bin[""] = dataset.list_figures(name, benchmark.measures)
-        shown = f"{name} {layout.sign(PUBLISHED_SIGN)}" if name in benchmark.published else name
-        lines.append(SystemLine(name, by_bin, shown=shown))
-    section = make_section(lines, layout, signs, bin_name=bin_name)
+    for system in systems:
+        by_bin = {"": dataset.list_figures(system, benchmark.measures)}
+        if system in dataset.systems:
+            by_bin |= dataset.systems[system].by_bin
+        shown = system
+        if system in benchmark.published:
+            shown = f"{system} {layout.sign(PUBLISHED_SIGN)}"
+        lines.append(SystemLine(system, by_bin, shown=shown))
+    section = make_section(lines, layout, signs, bin_name=bin_name, title=title)
     columns = [measure.name for measure in benchmark.measures]
-    if part:
+    if part is not None:
         columns = section.columns_with_values(columns)
     rows = list(section.rows)  # systems, then the ceiling
-    for place, name in enumerate(systems):
-        blank = Cell(FAILED if dataset.find_status(name) == FAILED else layout.sign(NO_VALUE))
+    for place, system in enumerate(systems):
+        blank = Cell(layout.sign(NO_VALUE))
+        if dataset.find_status(system) == FAILED:
+            blank = Cell(FAILED)
         rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
-    first = dataset.first
-    if first is None:
-        return Section(dataset.name, tuple(rows), dataset.name)
-    if part:
-        title = part.bin.describe("", first.nouns)
-        return Section(f"{dataset.name}, {title}", tuple(rows), f"{dataset.name}, {bin_name}")
-    return Section(" · ".join([dataset.name, *describe_size(first)]), tuple(rows), dataset.name)
+    return replace(section, rows=tuple(rows), name=name)
 
 
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
-    comparisons = [comparison for _, comparison in benchmark.items()]
+    comparisons = [*benchmark.values()]
     tests = [
         (name, difference.bin, difference.measure)
         for name, comparison in benchmark.items()
@@ -419,27 +429,25 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
     if tests:
         better, worse = find_signs(layout).values()
         against = benchmark.testing.against
-        best = "best of those tested" if benchmark.published else "best"
-        words = f"{better} {best}, and significantly better than the second"
-        n = counted(len(set(tests)), "best value")
-        if against is not None:
-            words = f"{better} better, {worse} worse than {against}"
-            n = counted(len(tests), "test")
-        yield f"{words}: {n_marks} of {n}"
+        best = "best of the tested systems" if benchmark.published else "best"
+        if against is None:
+            n = counted(len(set(tests)), "best value")
+            yield f"{better} {best}, and significantly better than the second: {n_marks} of {n}"
+        else:
+            yield f"{better} better, {worse} worse than {against}: {n_marks} of {counted(len(tests), 'test')}"
         yield from describe_tests(benchmark.testing, comparisons)
     if benchmark.published:
+        published = "published"
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)
-        published = f"published ({sources})" if sources else "published"
+        if sources:
+            published = f"published ({sources})"
         yield f"{layout.sign(PUBLISHED_SIGN)} {published}: not tested, but may be best or second"
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
     """Say what failed, which data sets lack training labels for columns or bins, and what is not tested."""
+    yield from (f"{FAILED}: {line}" for line in list_failures(benchmark))
     for dataset in benchmark.datasets:
-        if dataset.why:
-            yield f"{FAILED}: {dataset.name}: {'; '.join(dataset.why.splitlines())}"
-        for system, why in dataset.failed.items():
-            yield f"{FAILED}: {dataset.name}: {system}: {'; '.join(why.splitlines())}"
         if dataset.notes and dataset.comparison is not None:
             yield f"{dataset.name}: {'; '.join(dataset.notes)}"
     gaps = [
@@ -449,12 +457,27 @@ def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:
         if why.startswith("no file ")  # and not where none is named
     ]
     if gaps:
-        more = f" (and {len(gaps) - MOST_GAPS:,} more)" if len(gaps) > MOST_GAPS else ""
-        yield f"missing: {'; '.join(gaps[:MOST_GAPS])}{more}"
+        line = f"missing: {'; '.join(gaps[:MOST_GAPS])}"
+        if len(gaps) > MOST_GAPS:
+            line += f" (and {len(gaps) - MOST_GAPS:,} more)"
+        yield line
     against = benchmark.testing.against
     untested = [name for name, comparison in benchmark.items() if against not in (None, *comparison.systems)]
     if untested:
         yield f"not tested on {listed(untested)}: {against} has no values there"
+
+
+def list_failures(benchmark: Benchmark) -> Iterator[str]:
+    """Yield why data sets, or systems on them, failed."""
+    for dataset in benchmark.datasets:
+        yield from (f"{dataset.name}: {line}" for line in dataset.list_failures())
+
+
+def list_lines(benchmark: Benchmark, kind: str) -> Iterator[str]:
+    """Yield the doubts, facts or notes on data sets and their systems."""
+    for name, comparison in benchmark.items():
+        lines = (*getattr(comparison, kind, ()), *shared_lines(comparison.results, kind))
+        yield from (f"{name}: {line}" for line in dict.fromkeys(lines))
 
 
 def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Iterator[str]:
@@ -466,4 +489,7 @@ def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Itera
         kind = (word.removesuffix("s") for word in words if word not in names and word not in NUMBER)
         kinds.setdefault(tuple(kind), []).append(line)
     for first, *others in kinds.values():
-        yield f"{first} (and {len(others):,} more of this kind{hint})" if others else first
+        if others:
+            yield f"{first} (and {len(others):,} more of this kind{hint})"
+        else:
+            yield first

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from xmceval.cli.messages import long_work, say
 from xmceval.errors import UsageError
 from xmceval.files.io.paths import is_address, is_pattern, named_path, number_alike, split_ending, to_path
-from xmceval.scoring.options import Options
+from xmceval.scoring.options import Options, Saving
 
 if TYPE_CHECKING:
     from xmceval.comparison.pairs import Cost, Watch
@@ -129,15 +129,14 @@ def _without_endings(name: str) -> str:
 
 
 @contextmanager
-def open_inputs(inputs: Inputs, arguments: Mapping[str, Any]) -> Iterator[OpenedTruth]:
+def open_inputs(inputs: Inputs, arguments: Mapping[str, Any], saving: Saving) -> Iterator[OpenedTruth]:
     """Check the outputs, open the truth, and show progress while its systems are scored."""
     from xmceval.scoring.setup.truth import OpenedTruth
 
-    saved: dict[str, Any] = {name: arguments.get(name) for name in ("save_rows", "save_state", "shard")}
-    if inputs.options.row_ids is not None or any(value is not None for value in saved.values()):
+    if saving.is_asked or inputs.options.row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
-        check_saving(inputs.options, inputs.systems, **saved, force=arguments["force"])
+        check_saving(inputs.options, inputs.systems, saving)
     with executor_of(arguments["dask"]) as executor, long_work(arguments["quiet"]):
         yield OpenedTruth.of(
             inputs.truth, inputs.options, inputs.systems, max_weight=arguments.get("max_weight"), executor=executor

@@ -1,4 +1,4 @@
-"""Define commands and options; scoring options are derived from Options, and help shows them in groups."""
+"""Declare the options of commands, in groups of their help; those of scoring are taken from scoring/options."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from xmceval.cli.inputs import find_inputs, open_inputs
 from xmceval.cli.messages import enforce, print_output, say, warn_of_results
 from xmceval.cli.outputs import output_options, prepare_outputs
 from xmceval.report.pictures import OF_RESULTS
+from xmceval.scoring.options import Saving
 
 MAIN = (*options.MAIN, "form", "plots", "page", "require", "quiet")
 
@@ -62,19 +63,18 @@ def command(form: str, **arguments: Any) -> None:
     for text in arguments["require"]:  # the unit of shares may not be known before the truth is opened
         parse_required(text, in_percent=layout.percent)
     write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options)
-    with open_inputs(inputs, arguments) as truth:
+    saving = Saving(
+        save_rows=arguments["save_rows"],
+        save_state=arguments["save_state"],
+        shard=arguments["shard"],
+        force=arguments["force"],
+    )
+    with open_inputs(inputs, arguments, saving) as truth:
         in_percent = layout.settle(truth.setup.nouns).percent
         gates = [parse_required(text, in_percent=in_percent) for text in arguments["require"]]
         if gates:
             check_computed(gates, truth.setup.options.measures)
-        results = score_systems(
-            truth,
-            inputs.systems,
-            save_rows=arguments["save_rows"],
-            save_state=arguments["save_state"],
-            shard=arguments["shard"],
-            force=arguments["force"],
-        )
+        results = score_systems(truth, inputs.systems, saving)
     if gates:
         results = tuple(replace(result, gates=tuple(judge_values(gates, result, layout))) for result in results)
     warn_of_results(arguments, results, form=form)

@@ -18,7 +18,7 @@ from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.report.pictures import OF_COMPARISON
 from xmceval.report.renderable import render
 from xmceval.rows.shards import parts_of
-from xmceval.scoring.options import Options, specs
+from xmceval.scoring.options import Options, Saving, specs
 
 if TYPE_CHECKING:
     from xmceval.comparison.comparison import Comparison
@@ -82,17 +82,11 @@ def command(form: str, **arguments: Any) -> None:
 
         testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
         write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options, "differences")
-        with open_inputs(inputs, arguments) as truth:
+        saving = Saving(save_rows=arguments["save_rows"], force=arguments["force"])
+        with open_inputs(inputs, arguments, saving) as truth:
             gates = find_gates(layout.settle(truth.setup.nouns))
             check_decidable(gates, truth.setup.options.measures, len(inputs.systems), testing.against)
-            comparison = compare_systems(
-                truth,
-                inputs.systems,
-                testing,
-                save_rows=arguments["save_rows"],
-                force=arguments["force"],
-                watch=watch(arguments["quiet"]),
-            )
+            comparison = compare_systems(truth, inputs.systems, testing, saving, watch=watch(arguments["quiet"]))
     gates = find_gates(layout.settle(comparison.results[0].nouns))
     comparison = replace(comparison, gates=judge_comparison(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.doubts, form=form)

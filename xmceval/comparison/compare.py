@@ -26,9 +26,10 @@ from xmceval.report.result import Result
 from xmceval.rows.names import doubt_alike
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.threads import Progress
+from xmceval.scoring.batch import JointRows
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
-from xmceval.scoring.options import Missing, Options, refuse_unknown, specs
+from xmceval.scoring.options import NOTHING, Missing, Options, Saving, refuse_unknown, specs
 from xmceval.scoring.setup.resolve import System, check_systems
 from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.summary import Counts, Value
@@ -128,8 +129,8 @@ def compare(
     >>> import numpy as np
     >>> y_true = np.eye(6)
     >>> scores = {"a": np.eye(6)[::-1], "b": np.eye(6)}
-    >>> found = compare(y_true, scores, k=1, metrics="P")
-    >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
+    >>> difference = compare(y_true, scores, k=1, metrics="P")["P@1", "b", "a"]
+    >>> difference.difference, difference.wins
     (1.0, 6)
     """
     refuse_unknown("compare", options, [*specs(), *specs(Testing)])
@@ -137,8 +138,9 @@ def compare(
     named = [System(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    if rows or save_rows is not None or chosen.row_ids is not None:
-        check_saving(chosen, named, rows=rows, save_rows=save_rows, force=force)
+    saving = Saving(rows, save_rows, force=force)
+    if saving.is_asked or chosen.row_ids is not None:
+        check_saving(chosen, named, saving)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
     testing = Testing.of(
         {
@@ -150,7 +152,7 @@ def compare(
             "seed": seed,
         }
     )
-    comparison = compare_systems(truth, named, testing, rows=rows, save_rows=save_rows, force=force, progress=progress)
+    comparison = compare_systems(truth, named, testing, saving, progress=progress)
     warn(comparison.doubts)
     return comparison
 
@@ -159,10 +161,8 @@ def compare_systems(
     truth: OpenedTruth,
     systems: Sequence[System],
     testing: Testing,
+    saving: Saving = NOTHING,
     *,
-    rows: bool = False,
-    save_rows: str | Path | None = None,
-    force: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
     needs_pairs: bool = True,
@@ -173,19 +173,23 @@ def compare_systems(
     """
     compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(compared.scores)
-    keeps_rows = rows or save_rows is not None
-    if keeps_rows:
-        check_outputs(truth, runs, rows=rows, save_rows=save_rows, force=force)
+    if saving.holds_rows:
+        check_outputs(truth, runs, saving)
     setup = runs[0].setup
     groups = setup.groups
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
-    held = HeldRows(truth.setup, len(runs)) if keeps_rows or compared.holds_rows else None
-    states = score_opened(truth, runs, (pairs,) if held is None else (pairs, held), progress=progress)
+    held = HeldRows(truth.setup, len(runs))
+    joint: tuple[JointRows, ...] = (pairs,)
+    if saving.holds_rows or compared.holds_rows:
+        joint = (pairs, held)
+    states = score_opened(truth, runs, joint, progress=progress)
     results = tuple(map(finish_state, states))
-    if held is not None and keeps_rows:
-        results = keep_rows(held, truth, results, rows=rows, save_rows=save_rows, force=force)
-    block = held.join() if held is not None and compared.holds_rows else None
+    if saving.holds_rows:
+        results = keep_rows(held, truth, results, saving)
+    block = None
+    if compared.holds_rows:
+        block = held.join()
     program = states[0].setup.program
     totals = [state.totals for state in states]
     sums = [*sums_of_totals(columns, totals, program, pairs, block)]
@@ -387,10 +391,10 @@ def _align(tables: Sequence[RowTable], missing: Missing) -> tuple[RowBlock, list
         ways = f"{argument('missing', 'zero')} or {argument('missing', 'drop')}"
         raise DataError(*(f"{line} (hint: pass {ways} to compare them all the same)" for line in lines))
     doubts = list[Doubt]()
-    for number, table in enumerate(tables) if lines else ():
+    for number, table in enumerate(tables):
         here = has_row[:, number] & ~has_row[:, 0]
         there = has_row[:, 0] & ~has_row[:, number]
-        only = ([rows[place] for place in np.flatnonzero(place_is)] for place_is in (here, there))
+        only = ([rows[place] for place in np.flatnonzero(is_alone)] for is_alone in (here, there))
         doubts += doubt_alike(table.name, "row", tables[0].name, *only)
     if missing == "drop":
         outcome = "left out for all systems"

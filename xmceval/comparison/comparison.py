@@ -177,9 +177,10 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
 
     def _describe(self) -> tuple[str, str, str]:
         what = counted(len(self.systems), "system")
-        n_with_runs = len(self.runs)
-        if n_with_runs:
-            what += " with runs" if n_with_runs == len(self.systems) else f", {n_with_runs} with runs"
+        if len(self.runs) == len(self.systems):
+            what += " with runs"
+        elif self.runs:
+            what += f", {len(self.runs)} with runs"
         if len(self.pairs) == 1:
             what = " with ".join(map(shorten, self.pairs[0]))
         elif len(self.systems) == 1:
@@ -190,15 +191,11 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
             marks = Counter(difference.mark for difference in self.of_pair(*pair))
             verdicts = ", ".join(f"{word} {marks[mark]}" for mark, word in words.items() if marks[mark])
             lines.append(f"{' - '.join(map(shorten, pair))}: {verdicts}")
+        size = "nothing to compare with"
+        if self.pairs:
+            size = counted(len(self), "difference")
         return (
-            join_facts(
-                f"Comparison of {what}",
-                (
-                    counted(len(self), "difference") if self.pairs else "nothing to compare with",
-                    *describe_size(self.results[0]),
-                    counted(len(self.doubts), "doubt") if self.doubts else "",
-                ),
-            ),
+            join_facts(f"Comparison of {what}", (size, *describe_size(self.results[0])), self.doubts),
             fit_line(lines, len(self.pairs), "; ") or "no differences",
             "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
         )

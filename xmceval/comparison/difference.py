@@ -1,4 +1,4 @@
-"""The Difference class, and the data behind a Comparison."""
+"""The Difference class: how much two systems differ in one metric, with its interval and p; data of a Comparison."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from xmceval.report.forms.plain import draw_listing
 from xmceval.report.renderable import Displayed, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import GateOutcome, shared_lines
-from xmceval.report.sheet import DEFAULT, MINUS, Layout, Listing
+from xmceval.report.sheet import DEFAULT, MINUS, Layout, Listing, is_symmetric
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, Estimate, as_bounds
 from xmceval.scoring.summary import Slice
 
-ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its width
 LEAST_P = 0.0001
 ADJUSTED = "p (Holm)"
 DETECTABLE = "smallest difference detectable with 80% power"
@@ -120,35 +119,44 @@ class Difference(Displayed):
             return UNTESTED
         if not self.is_detected:
             return NONE
-        return BETTER if self.is_better else WORSE
+        if self.is_better:
+            return BETTER
+        return WORSE
 
     @property
     def is_symmetric(self) -> bool:
         """Whether the difference is in the middle of its interval, up to rounding."""
         if self.low is None or self.high is None:
             return False
-        return abs(self.high + self.low - 2 * self.difference) <= ROUNDING * (self.high - self.low)
+        return is_symmetric(self.difference, self.low, self.high)
 
     @property
     def caution(self) -> str | None:
         """Why the interval may be inaccurate: ``few_rows`` below 30 rows."""
-        is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
-        return FEW_ROWS if is_doubtful else None
+        if self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS:
+            return FEW_ROWS
+        return None
 
     @property
     def loser(self) -> str:
         """The name of the system with the worse value."""
-        return self.baseline if self.is_better else self.system
+        if self.is_better:
+            return self.baseline
+        return self.system
 
     @property
     def p_that_decides(self) -> float | None:
         """The adjusted p if there is one, else p."""
-        return self.p if self.p_adjusted is None else self.p_adjusted
+        if self.p_adjusted is None:
+            return self.p
+        return self.p_adjusted
 
     def describe_p(self) -> str:
         """Format the p that decides."""
         text = format_p(self.p_that_decides)
-        return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+        if text.startswith("<"):
+            return f"p < {text[1:]}"
+        return f"p = {text}"
 
     def __str__(self) -> str:
         pair = f"{self.system} {MINUS} {self.baseline}"
@@ -157,15 +165,17 @@ class Difference(Displayed):
         return draw_listing(list_lines(pair, [self.measure.name], [self], layout, adjusted), layout)
 
     def _describe(self) -> tuple[str, ...]:
-        pair = f"{shorten(self.system)} - {shorten(self.baseline)}"
-        in_bin = f" in {self.bin}" if self.bin else ""
-        tested = self.describe_p() if self.p is not None else "not tested"
-        interval = f"{self.low:.4f} to {self.high:.4f}, " if self.low is not None and self.high is not None else ""
-        return (
-            f"Difference of {pair} on {self.measure}{in_bin}: {self.difference:.4f}",
-            f"{interval}{tested}",
-            "print() shows a table",
-        )
+        what = f"Difference of {shorten(self.system)} - {shorten(self.baseline)} on {self.measure}"
+        if self.bin:
+            what += f" in {self.bin}"
+        facts = []
+        if self.low is not None:
+            facts.append(f"{self.low:.4f} to {self.high:.4f}")
+        if self.p is None:
+            facts.append("not tested")
+        else:
+            facts.append(self.describe_p())
+        return f"{what}: {self.difference:.4f}", ", ".join(facts), "print() shows a table"
 
 
 @dataclass(frozen=True)
@@ -267,6 +277,7 @@ class Compared:
         Parameters
         ----------
         system : str
+            The name of a system.
         bin : str
             A bin of labels; empty for all labels.
         """
@@ -301,7 +312,9 @@ def format_p(p: float | None) -> str:
         return f"<{LEAST_P:g}"
     if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
         return f"{math.floor(p * 10_000) / 10_000:.4f}"
-    return f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}"
+    if p < 10 * LEAST_P:
+        return f"{p:.4f}"
+    return f"{p:.3f}"
 
 
 def list_lines(
@@ -362,4 +375,6 @@ def describe_pairs(differences: Sequence[Difference], layout: Layout) -> Iterato
 def signed(difference: Difference, value: float, layout: Layout) -> str:
     """Format a difference, or an end of its interval, with its sign."""
     text = layout.format(difference.measure, value)
-    return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"
+    if text.startswith("-"):
+        return f"{MINUS}{text[1:]}"
+    return f"+{text}"

@@ -109,33 +109,46 @@ def _judge_difference(outcome: GateOutcome, gate: Gate, comparison: Comparison |
     measure = outcome.measure
     system = outcome.system
     baseline = outcome.baseline
-    difference = None if comparison is None else comparison.by_key.get((measure.name, system, baseline))
+    difference = None
+    if comparison is not None:
+        difference = comparison.by_key.get((measure.name, system, baseline))
+    needs_test = gate.kind == "worse"
+    is_decided = False
     if difference is not None:
         outcome = replace(outcome, value=difference.difference, p_adjusted=difference.p_that_decides)
-    needs_test = gate.kind == "worse"
-    lacks = difference is None or (outcome.p_adjusted is None if needs_test else math.isnan(difference.difference))
-    if comparison is None or difference is None or lacks:
-        place = f" on {outcome.dataset}" if outcome.dataset else ""
+        is_decided = not math.isnan(difference.difference)
+        if needs_test:
+            is_decided = outcome.p_adjusted is not None
+    if comparison is None or difference is None or not is_decided:
         verb = "tested against" if needs_test else "compared with"
-        why = NOT_DECIDED.format(measure, f"{system} was not {verb} {baseline}{place}")
+        why = NOT_DECIDED.format(measure, f"{system} was not {verb} {baseline}")
+        if outcome.dataset:
+            why += f" on {outcome.dataset}"
         return replace(outcome, why=why, is_decided=False)
     size = abs(difference.difference)
     if not size or difference.is_better or size <= gate.limit + TIE * gate.limit:
         return replace(outcome, passed=True)
-    by = describe_size(difference, with_places(layout, measure, size, gate.limit))
-    by += " points" if measure.metric.unit == "share" and layout.is_in_percent else ""
-    points = " points" if gate.limit != gate.number and not layout.is_in_percent else ""
-    more = f", more than {format_number(gate.number)}{points}" if gate.limit else ""
-    place = f"{outcome.dataset}: " if outcome.dataset else ""
+    loss = f"{system} is worse than {baseline} on {measure} by "
+    if outcome.dataset:
+        loss = f"{outcome.dataset}: {loss}"
+    loss += describe_size(difference, with_places(layout, measure, size, gate.limit))
+    if measure.metric.unit == "share" and layout.is_in_percent:
+        loss += " points"
+    if gate.limit:
+        loss += f", more than {format_number(gate.number)}"
+        if gate.limit != gate.number and not layout.is_in_percent:
+            loss += " points"
     family = "tests"
     tests = [other for other in comparison.differences if other.p is not None]
     if comparison.testing.adjust_over != "all":
         family = f"pairs on {measure}"
         tests = [other for other in tests if (other.measure.name, other.bin) == (measure.name, difference.bin)]
-    how = "adjusted by Holm over" if comparison.testing.adjust == "holm" else "not adjusted for"
-    evidence = "not tested" if outcome.p_adjusted is None else difference.describe_p()
-    evidence += f", {how} the {len(tests):,} {family}" if len(tests) > 1 else ""
-    loss = f"{place}{system} is worse than {baseline} on {measure} by {by}{more}"
+    evidence = "not tested"
+    if outcome.p_adjusted is not None:
+        evidence = difference.describe_p()
+    if len(tests) > 1:
+        how = "adjusted by Holm over" if comparison.testing.adjust == "holm" else "not adjusted for"
+        evidence += f", {how} the {len(tests):,} {family}"
     if needs_test and not difference.is_detected:
         advice = f"{argument('fail_if_drop', gate.text)} fails on the difference alone"
         return replace(outcome, passed=True, why=f"{loss}, which is not significant ({evidence}); {advice}")

@@ -167,13 +167,17 @@ def find_pairs(names: Sequence[str], against: str | None, *, needs_pairs: bool =
 
 def _deviation(values: Sequence[float]) -> float:
     """Return the sample standard deviation; NaN where an empty bin has no values."""
-    return math.nan if any(map(math.isnan, values)) else statistics.stdev(values)
+    if any(map(math.isnan, values)):
+        return math.nan
+    return statistics.stdev(values)
 
 
 def check_lists(y_true: Any, systems: Sequence[System]) -> None:
     """Refuse a list that could be either the runs of a system or its shards."""
     n_shards = len(parts_of(find_shards(y_true)))
-    for system in systems if n_shards > 1 else ():
+    if n_shards == 1:
+        return
+    for system in systems:
         is_list = are_runs(system.y_score) and len(system.y_score) == n_shards
         if is_list and all(len(parts_of(find_shards(run))) == 1 for run in system.y_score):
             raise UsageError(
@@ -274,11 +278,17 @@ def find_differences(
     families: dict[Any, list[int]] = {}
     for i, difference in enumerate(differences):
         if difference.p is not None:
-            within = () if testing.adjust_over == "all" else (difference.measure.name, difference.bin)
-            families.setdefault(within if testing.adjust == "holm" else i, []).append(i)
+            family: Any = (difference.measure.name, difference.bin)
+            if testing.adjust_over == "all":
+                family = ()
+            if testing.adjust == "none":
+                family = i
+            families.setdefault(family, []).append(i)
     adjusted = list(differences)
     for members in families.values():
-        ps = holm([differences[i].p for i in members]) if testing.adjust == "holm" else [None] * len(members)
+        ps: list[float | None] = [None] * len(members)
+        if testing.adjust == "holm":
+            ps = holm([differences[i].p for i in members])
         for i, p in zip(members, ps, strict=True):
             difference = differences[i]
             smallest = None

@@ -81,8 +81,9 @@ def plan_differences(comparison: Comparison, measures: Sequence[Measure], is_cho
 
 def _name_pair(difference: Difference, baselines: Sequence[str]) -> str:
     """Name a line by its pair, or by the system alone if all lines share a baseline."""
-    names = [difference.system] if len(baselines) == 1 else [difference.system, difference.baseline]
-    return f" {MINUS} ".join(map(printable, names))
+    if len(baselines) == 1:
+        return printable(difference.system)
+    return f"{printable(difference.system)} {MINUS} {printable(difference.baseline)}"
 
 
 def _draw_differences(
@@ -110,7 +111,9 @@ def _draw_differences(
     rooms = np.array([1 + label.count("\n") + SPACE for label in labels])  # in lines
     below = np.cumsum(rooms)
     places = below - rooms / 2
-    places_of_number = 4 if measure.metric.unit == "share" and factor == 1 else 2
+    places_of_number = 2
+    if measure.metric.unit == "share" and factor == 1:
+        places_of_number = 4
     ax.axvline(0.0, color=INK, linewidth=0.8)
     for difference, y in zip(differences, places, strict=True):
         look = _look_of(difference)

@@ -25,7 +25,7 @@ from xmceval.errors import agreeing, counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, join_letters, name_letters
-from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, Layout, Listing, Sheet, transpose
+from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, Layout, Listing, Sheet
 
 DETECTED = "*"
 MOST_PAIRS = 3  # pairs with their own sentences and lists
@@ -34,33 +34,37 @@ MOST_PAIRS = 3  # pairs with their own sentences and lists
 def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison: a line for each system; with pairs also for each run, and what was tested."""
     layout = layout.settle(comparison.results[0].nouns)
-    runs = {name: of_system for of_system in comparison.runs for name in of_system.results}
+    runs = {of_system.name: of_system.results for of_system in comparison.runs}
+    values = {result.name: result.by_bin for result in comparison.results}
     lines = list[SystemLine]()
-    for result in comparison.results:
-        of_system = runs.get(result.name)
-        if of_system is None:
-            lines.append(SystemLine(result.name, result.by_bin))
-            continue
-        if result.name == of_system.results[0]:
-            mean = comparison.systems[of_system.name]
-            shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
-            lines.append(SystemLine(mean.name, mean.by_bin, shown=shown))
+    for name, result in comparison.systems.items():
+        shown = ""
+        if name in runs:
+            shown = f"{name}, mean of {counted(len(runs[name]), 'run')}"
+        lines.append(SystemLine(name, result.by_bin, shown=shown))
         if layout.pairs:
-            lines.append(SystemLine(result.name, result.by_bin, is_ranked=False))
+            lines += [SystemLine(run, values[run], is_ranked=False) for run in runs.get(name, ())]
     if comparison.testing.against:
         signs = mark_against(comparison, layout)
     else:
         signs = _mark_beaten(comparison, lines, layout)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
+    above = sheet.above
+    if comparison.source:
+        above = (comparison.source,)
     below = [*describe_tests(comparison.testing, [comparison]), *list_untested(comparison), *sheet.below]
     if not layout.is_quiet:
         below.extend(comparison.facts)
-    sheet = replace(sheet, below=tuple(below), verdicts=tuple(write_verdicts(comparison, layout)))
-    if comparison.source:
-        sheet = replace(sheet, above=(comparison.source,))
+    listings = list[Listing]()
     if layout.pairs:
-        sheet = replace(sheet, listings=(*list_runs(comparison.runs, layout), *list_differences(comparison, layout)))
-    return transpose(sheet) if layout.transpose else sheet
+        listings = [*list_runs(comparison.runs, layout), *list_differences(comparison, layout)]
+    return replace(
+        sheet,
+        above=above,
+        below=tuple(below),
+        verdicts=tuple(write_verdicts(comparison, layout)),
+        listings=tuple(listings),
+    )
 
 
 def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
@@ -168,7 +172,7 @@ def describe_level(comparisons: Sequence[Compared]) -> str:
     ]
     n_tests = len(families)
     level = f"p < {LEVEL:g}"
-    if n_tests <= 1 and (testing.adjust == "none" or testing.adjust_over == "all"):
+    if n_tests <= 1:
         return level
     if testing.adjust == "none":
         return f"{level}, not adjusted for {counted(n_tests, 'test')}"
@@ -176,8 +180,10 @@ def describe_level(comparisons: Sequence[Compared]) -> str:
         tests = "all tests of each data set" if len(comparisons) > 1 else f"all {n_tests:,} tests"
         return f"{level} (Holm, over {tests})"
     if len(set(families)) == n_tests:
-        return f"{level}, not adjusted across metrics" if n_tests > 1 else level
-    within = ["data set"] if len(comparisons) > 1 else []
+        return f"{level}, not adjusted across metrics"
+    within = []
+    if len(comparisons) > 1:
+        within.append("data set")
     nouns = {part.bin.noun for comparison in comparisons for part in comparison.results[0].slices}
     if nouns and any(bin_name for _, _, bin_name in families):
         within.append(min(nouns))
@@ -220,9 +226,8 @@ def _list_matrix(comparison: Compared, differences: Sequence[Difference], layout
     sizes = [difference.detectable for difference in differences if difference.detectable]
     lines = []
     if sizes:
-        least = layout.format(measure, min(sizes))
-        most = layout.format(measure, max(sizes))
-        lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
+        ends = dict.fromkeys(layout.format(measure, size) for size in (min(sizes), max(sizes)))
+        lines.append(f"{DETECTABLE}: {' to '.join(ends)}")
     about = [*describe_pairs(differences, layout), f"{DETECTED} {describe_level([comparison])}"]
     title = " · ".join([f"{measure.name} · row {MINUS} column", *about])
     return Listing(title, head, tuple(rows), frozenset(range(1, len(head))), tuple(lines))
@@ -284,8 +289,9 @@ def _summarise_marks(differences: Sequence[Difference], against: str) -> str:
     for mark, word in zip(MARKS, words, strict=True):
         if mark in by_mark:
             having = {difference.system: difference for difference in by_mark[mark]}
-            few = _note_few(having) if mark == NONE else ""
-            parts.append(f"{word}: {listed(having)}{few}")
+            parts.append(f"{word}: {listed(having)}")
+            if mark == NONE:
+                parts[-1] += _note_few(having)
     return "; ".join(parts)
 
 
@@ -323,13 +329,17 @@ def _write_pair(differences: Sequence[Difference], layout: Layout) -> str:
             parts.append(f"{how}{than} on {listed(metrics, 'and')}")
     lists = []
     for few, metrics in undetected.items():
+        where = f", where {few}" if few else ""
         if metrics:
-            lists.append(f"{listed(metrics)}, where {few}" if few else listed(metrics))
+            lists.append(f"{listed(metrics)}{where}")
     names = ", and on ".join(lists)
-    if parts:
-        sentence = f"{system} is {', '.join(parts)}"
-        return f"{sentence}; no difference was detected on {names}" if names else sentence
-    return f"no difference between {system} and {baseline} was detected on {names}" if names else ""
+    if not parts and not names:
+        return ""
+    if not parts:
+        return f"no difference between {system} and {baseline} was detected on {names}"
+    if names:
+        parts[-1] += f"; no difference was detected on {names}"
+    return f"{system} is {', '.join(parts)}"
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
@@ -342,7 +352,9 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     if not rest:
         return "all systems have the same value"
     from_best = {name: [by_pair[pair] for top in best if (pair := frozenset((name, top))) in by_pair] for name in rest}
-    beaten = [name for name in rest if from_best[name] and all(each.is_detected for each in from_best[name])]
+    beaten = [
+        name for name in rest if from_best[name] and all(difference.is_detected for difference in from_best[name])
+    ]
     others = [name for name in rest if from_best[name] and name not in beaten]
     apart = [name for name in rest if not from_best[name]]
     lead = f"{listed(best, 'and')} have equal values and are"
@@ -351,7 +363,9 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     elif not all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)):  # their values may differ
         all_of_them = "all " if len(best) > 2 else ""
         lead = f"{listed(best, 'and')}, which are not {all_of_them}compared with each other, are"
-    untested = f"; {listed(apart, 'and')} {agreeing(len(apart), 'was', 'were')} not compared with it" if apart else ""
+    untested = ""
+    if apart:
+        untested = f"; {listed(apart, 'and')} {agreeing(len(apart), 'was', 'were')} not compared with it"
     if not others and beaten:
         return f"{lead} better than all others{untested}"
     after = f"{_note_few({name: from_best[name][0] for name in others})}{untested}"
@@ -381,7 +395,9 @@ def describe_few(difference: Difference) -> str:
         return ""
     if m > FEW_DIFFER:
         return f"all {m:,} {plural(noun)} that differ do so by the same amount"
-    return f"no {plural(noun)} differ" if m == 0 else f"only {counted(m, noun)} {agreeing(m, 'differs', 'differ')}"
+    if m == 0:
+        return f"no {plural(noun)} differ"
+    return f"only {counted(m, noun)} {agreeing(m, 'differs', 'differ')}"
 
 
 def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
@@ -394,12 +410,13 @@ def find_beaten(comparison: Compared) -> dict[tuple[str, str, str], list[str]]:
     return beaten
 
 
-def list_untested(comparison: Compared) -> list[str]:
-    """List the metrics that were not tested for any pair."""
+def list_untested(comparison: Compared) -> Iterator[str]:
+    """Yield the metrics that were not tested for any pair, in one line."""
     tested = _find_tested(comparison)
     measures = [difference.measure for difference in comparison.differences]
     names = dict.fromkeys(measure.name for measure in measures if measure.name not in tested)
-    return [_describe_untested(list(names))] if names else []
+    if names:
+        yield _describe_untested(list(names))
 
 
 def _describe_untested(names: Sequence[str]) -> str:

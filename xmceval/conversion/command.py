@@ -42,11 +42,15 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     from xmceval.errors import counted
     from xmceval.files.io.paths import without_secrets
 
+    output: Any = dst
+    if dst == "-":
+        output = sys.stdout.buffer
     with long_work(quiet):
-        written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
+        written = convert(src, output, **settings)
     if verbose:
         rows = counted(written.n_rows, "row")
         labels = counted(written.n_labels, "label")
         say(f"note: {without_secrets(src)}: {written.description}")
         say(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}")
-    warn(() if quiet else written.warnings)
+    if not quiet:
+        warn(written.warnings)

@@ -93,6 +93,7 @@ def convert(
     Returns
     -------
     Conversion
+        Its ``description``, ``n_rows``, ``n_labels``, ``n_entries`` and ``warnings`` say what was read and written.
 
     Raises
     ------
@@ -103,8 +104,12 @@ def convert(
     """
     if top is not None and top < 1:
         raise UsageError(f"top must be at least 1, got {top}")
-    path = to_path(dst) if isinstance(dst, (str, Path)) else None
-    form, compression = (".txt", "") if path is None else _find_form(path)
+    path = None
+    form = ".txt"
+    compression = ""
+    if isinstance(dst, (str, Path)):
+        path = to_path(dst)
+        form, compression = _find_form(path)
     opened, width = open_rows(src, kind=kind, n_labels=n_labels, labels=labels, max_line=max_line)
     source = opened.fit_width(width.or_none)
     are_scores = opened.role == "scores"
@@ -114,8 +119,12 @@ def convert(
             f"{argument('kind', 'truth')} or {argument('kind', 'scores')})"
         )
 
-    inputs = [*source.files, src, *([labels] if isinstance(labels, (str, Path)) else [])]
-    output: Any = nullcontext(dst) if path is None else open_output(path, force=force, inputs=inputs)
+    inputs: list[str | Path] = [*source.files, src]
+    if isinstance(labels, (str, Path)):
+        inputs.append(labels)
+    output: Any = nullcontext(dst)
+    if path is not None:
+        output = open_output(path, force=force, inputs=inputs)
     with output as file:
         matrix = collect_rows(source, width, are_scores=are_scores, top=top, threads=threads)
         if form == ".npz":
@@ -141,8 +150,11 @@ def convert(
 
 def _find_form(path: Path) -> tuple[str, str]:
     """Return the suffix of the format, .txt, .npz or .npy, and the suffix of the compression, which may be empty."""
-    compression = path.suffix.lower() if path.suffix.lower() in COMPRESSORS else ""
-    ending = Path(path.stem if compression else path.name).suffix.lower() or ".txt"
+    compression = path.suffix.lower()
+    ending = Path(path.stem).suffix.lower() or ".txt"
+    if compression not in COMPRESSORS:
+        ending = compression or ".txt"
+        compression = ""
     if ending not in {".txt", ".npz", ".npy"}:
         raise UsageError(f"{path}: cannot write {ending} (hint: use a name ending in .txt, .npz or .npy)")
     if compression and ending != ".txt":
@@ -192,7 +204,9 @@ def _format_rows(matrix: sparse.csr_array[np.float64]) -> Iterator[tuple[bytes, 
 def _narrowed(values: NDArray[np.float64]) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
-    return single if np.array_equal(single, values) else values
+    if not np.array_equal(single, values):
+        return values
+    return single
 
 
 def _write_npy(file: BinaryIO, matrix: sparse.csr_array[np.float64], name: str, *, are_scores: bool) -> None:
@@ -217,6 +231,8 @@ def _write_npy(file: BinaryIO, matrix: sparse.csr_array[np.float64], name: str, 
     for start in range(0, n_rows, step):
         ends = matrix.indptr[start : start + step + 1]
         stored = slice(ends[0], ends[-1])
-        cells = np.full((ends.size - 1, n_labels), -np.inf if are_scores else 0, dtype=values.dtype)
+        cells = np.zeros((ends.size - 1, n_labels), dtype=values.dtype)
+        if are_scores:
+            cells.fill(-np.inf)
         cells[np.repeat(np.arange(ends.size - 1), np.diff(ends)), matrix.indices[stored]] = values[stored]
         file.write(cells.tobytes())

@@ -100,9 +100,13 @@ def open_rows(
 ) -> tuple[Opened, Width]:
     """Open a file of truth or predictions; also return the number of labels, if it is declared anywhere."""
     renew_pipes(to_path(file) for file in (path, truth, labels) if isinstance(file, (str, Path)))
-    names = None if labels is None else read_names(labels)
-    width = Width() if names is None else Width(len(names), f"{names.source} has")
-    width = width if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
+    names = None
+    width = Width()
+    if labels is not None:
+        names = read_names(labels)
+        width = width.agree(len(names), names.source)
+    if n_labels is not None:
+        width = Width(n_labels, f"{argument('n_labels')} is")
     if truth is None:
         opened = judged = open_either(path, kind, names=names, max_line=max_line, n_labels=n_labels)
     else:
@@ -133,7 +137,9 @@ def open_rows(
             f"{argument('kind', 'scores')})"
         )
     check_narrow(opened.source)
-    return opened, width if width.is_known else declared_width(opened.source)
+    if not width.is_known:
+        width = declared_width(opened.source)
+    return opened, width
 
 
 class _Part(NamedTuple):
@@ -152,12 +158,17 @@ def collect_rows(
     parts: list[_Part] = []
 
     def parse(scratch: Scratch, block: Block) -> None:
-        rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
+        if are_scores:
+            rows = validated_scores(block, scratch, width)
+        else:
+            rows, _ = validated_truth(block, scratch, width)
         n_entries = rows.indptr[-1]
         lengths = np.diff(rows.indptr)
         labels = rows.indices[:n_entries]
         values = rows.values[:n_entries]
-        kind = np.int32 if labels.max(initial=0) < 2**31 else np.int64  # 32 bits if that is enough
+        kind: Any = np.int64
+        if labels.max(initial=0) < 2**31:  # 32 bits are enough
+            kind = np.int32
         kept = slice(None)
         if top is not None:
             row = np.repeat(np.arange(lengths.size), lengths)
@@ -176,7 +187,5 @@ def collect_rows(
     values = np.concatenate([np.zeros(0), *(part.values for part in parts)])
     n_labels = width.or_none
     if n_labels is None:
-        largest = int(labels.max(initial=-1))
-        declared = source.n_labels  # a text header may also be `rows k`
-        n_labels = declared if declared is not None and declared > largest else largest + 1
+        n_labels = max(source.n_labels or 0, int(labels.max(initial=-1)) + 1)  # a text header may also be `rows k`
     return sparse.csr_array((values, labels, np.cumsum(lengths)), shape=(lengths.size - 1, n_labels))

@@ -108,11 +108,9 @@ def roc_auc_score(
     _check_choice(multi_class, "multi_class", ("raise", "ovr", "ovo"))
     if max_fpr is not None and not (isinstance(max_fpr, numbers.Real) and 0 < max_fpr <= 1):
         raise UsageError(f"max_fpr must be above 0 and at most 1, or None, got {max_fpr!r}")
-    compute = (
-        curves.roc_areas
-        if max_fpr is None or max_fpr == 1
-        else partial(curves.partial_roc_areas, max_fpr=float(max_fpr))
-    )
+    compute: Compute = curves.roc_areas
+    if max_fpr is not None and max_fpr < 1:
+        compute = partial(curves.partial_roc_areas, max_fpr=float(max_fpr))
     y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
     if inputs.is_matrix(y_true):
         return _average(compute, y_true, y_score, average, sample_weight)
@@ -287,7 +285,9 @@ def precision_recall_curve(
         tps, fps, thresholds = _keep_between(is_end, tps, fps, thresholds)
     decided = tps + fps
     precision = np.divide(tps, decided, out=np.zeros(decided.size), where=decided != 0)
-    recall = tps / tps[-1] if tps[-1] > 0 else np.ones(tps.size)
+    recall = np.ones(tps.size)
+    if tps[-1] > 0:
+        recall = tps / tps[-1]
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1].copy()
 
 
@@ -385,7 +385,9 @@ def _average(
         scores = scores[kept]
         weight = weight[kept]
     n_rows = truth.shape[0]
-    weights = np.ones(n_rows) if weight is None else weight
+    weights = np.ones(n_rows)
+    if weight is not None:
+        weights = weight
     support = None
     if average == "weighted":
         support = np.bincount(truth.indices, np.repeat(weights, np.diff(truth.indptr)), minlength=n_labels)
@@ -410,7 +412,9 @@ def _average(
             cells = cells.tocsc()
             groups = _rank(cells.data, cells.indptr, weights[cells.indices], n_rows, weights.sum())
     values = _defined_values(compute, compute(groups))
-    return values if average is None else inputs.mean(values, support)
+    if average is None:
+        return values
+    return inputs.mean(values, support)
 
 
 def _rank(cells: AnyArray, starts: AnyArray, weights: Float64, n_cells: int, total: float) -> RankedGroups:
@@ -443,4 +447,6 @@ def _compute_steps(
         )
     if pos_label is not None and is_text != isinstance(pos_label, str):
         raise UsageError(f"pos_label={pos_label!r} is not of the type of the classes of y_true")
-    return curves.add_up_steps(*_sort_list(classes == (1 if pos_label is None else pos_label), y_score, sample_weight))
+    if pos_label is None:
+        pos_label = 1
+    return curves.add_up_steps(*_sort_list(classes == pos_label, y_score, sample_weight))

@@ -60,7 +60,9 @@ class GroupAUC:
         """The mean weighted by the size (or weight) of the groups; NaN if no group has both classes."""
         kept = ~np.isnan(self.values)
         weights = (self.positive + self.negative)[kept].astype(np.float64)
-        return float(np.sum(weights * self.values[kept]) / np.sum(weights)) if kept.any() else math.nan
+        if not kept.any():
+            return math.nan
+        return float(np.sum(weights * self.values[kept]) / np.sum(weights))
 
 
 def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -99,10 +101,10 @@ def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike |
     0.75
     """
     values = _compute(y_true, y_score, None, sample_weight).values
-    value = float(values[0]) if values.size else math.nan  # no entry has a weight
-    if math.isnan(value):
+    if not values.size or math.isnan(values[0]):  # without values, no entry has a weight
         _warn("y_true has only one class: AUC")
-    return value
+        return math.nan
+    return float(values[0])
 
 
 def group_auc(
@@ -178,7 +180,9 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
     weights = None
     if sample_weight is not None:
         weights = _take(sample_weight, "sample_weight", rows, truth.size)
-    negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
+    negative = 0
+    if truth.dtype.kind != "u" and truth.min() < 0:
+        negative = -1
     _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
     _check_entries("y_score", scores, ~np.isnan(scores), "a number")
     if weights is not None:
@@ -190,11 +194,16 @@ def _compute(y_true: Any, y_score: Any, groups: Any, sample_weight: Any) -> Grou
         order = order[weights[order] > 0]
     keys = keys[order]
     starts = find_starts(keys)
-    ranked_weights = np.ones(order.size) if weights is None else weights[order].astype(np.float64)
+    ranked_weights = np.ones(order.size)
+    if weights is not None:
+        ranked_weights = weights[order].astype(np.float64)
     areas = roc_areas(RankedGroups(starts, truth[order] > 0, scores[order], ranked_weights, np.zeros(starts.size - 1)))
-    dtype = np.int64 if weights is None else np.float64
-    sums = areas.positive.astype(dtype), areas.negative.astype(dtype)
-    return GroupAUC(keys[starts[:-1]], areas.values, np.diff(starts), *sums)
+    positive: AnyArray = areas.positive
+    negatives: AnyArray = areas.negative
+    if weights is None:  # numbers of entries
+        positive = positive.astype(np.int64)
+        negatives = negatives.astype(np.int64)
+    return GroupAUC(keys[starts[:-1]], areas.values, np.diff(starts), positive, negatives)
 
 
 def _take(values: Any, name: str, rows: Axis, size: int | None = None) -> AnyArray:

@@ -15,7 +15,7 @@ from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.frames import Wide, aligned, is_frame, read_wide, rows_of, to_numbers
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.rows.matrices.sparse import csr_arrays
-from xmceval.rows.matrices.storage import Csr, check_dtype, comparable
+from xmceval.rows.matrices.storage import Csr, Matrix, check_dtype, comparable
 from xmceval.rows.matrices.tensors import as_array as take_array
 from xmceval.rows.names import Axis, find_order, first_named
 from xmceval.rows.width import OF_CLASSES
@@ -44,8 +44,12 @@ def in_one_order(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, An
     if not truth.rows.is_named:
         first_named(scores.rows, weights.rows, "y_true")
     columns = find_order(truth.labels, scores.labels)
-    ordered = scores.values if columns is None else scores.values[:, columns]
-    weighted = None if sample_weight is None else aligned(truth.rows, weights.values, weights.rows)
+    ordered = scores.values
+    if columns is not None:
+        ordered = ordered[:, columns]
+    weighted = None
+    if sample_weight is not None:
+        weighted = aligned(truth.rows, weights.values, weights.rows)
     return truth.values, aligned(truth.rows, ordered, scores.rows), weighted
 
 
@@ -99,7 +103,9 @@ def as_csr(matrix: Any, name: str) -> Any:
         columns = counted(matrix.shape[1], "column")
         raise DataError(f"{name}: has {columns}, but a stored entry is in column {indices[wrong[0]]}")
     dtype = values.dtype.newbyteorder("=")
-    values = values.astype(np.float32 if dtype == np.float16 else dtype, copy=False)  # scipy has no float16
+    if dtype == np.float16:  # which scipy lacks
+        dtype = np.dtype(np.float32)
+    values = values.astype(dtype, copy=False)
     csr = sparse.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=False)
     if not csr.has_canonical_format or np.any(csr.data == 0):
         csr = csr.copy()
@@ -124,10 +130,14 @@ def as_indicator(y_true: Any, *, one_column: bool = False) -> tuple[Any, float]:
         raise DataError(
             f"y_true: expected an indicator matrix of at least two columns, got {csr.shape[1]}; binary is not supported"
         )
-    value = float(csr.data[0]) if csr.data.size else 1.0
-    other = csr.data != csr.data[:1]
-    if other.any() or value != np.floor(value):
-        wrong = csr.data[other][0] if other.any() else value
+    value = 1.0
+    if csr.data.size:
+        value = float(csr.data[0])
+    others = csr.data[csr.data != csr.data[:1]]
+    if others.size or value != np.floor(value):
+        wrong = value
+        if others.size:
+            wrong = others[0]
         raise DataError(
             f"y_true: expected an indicator matrix of 0 and one whole value, found {value:g} and {wrong:g} "
             "(multioutput targets and -1/1 are not supported; hint: pass y > 0)"
@@ -172,7 +182,9 @@ def as_scores(y_score: Any, truth: Any) -> Any:
             raise DataError(
                 f"y_score: expected one score per row, as y_true has one class per row; got shape {scores.shape}"
             )
-        scores = (scores.toarray() if is_sparse(scores) else scores).reshape(-1)
+        if is_sparse(scores):
+            scores = scores.toarray()
+        scores = scores.reshape(-1)
     if truth.shape[0] != scores.shape[0]:
         rows = counted(truth.shape[0], "row"), counted(scores.shape[0], "row")
         raise DataError(f"y_true has {rows[0]}, but y_score has {rows[1]}")
@@ -215,16 +227,20 @@ def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[slice, Rows, Rows]]:
 
     Each is CSR or dense; -0.0 is a zero.
     """
-    n_rows, n_labels = scores.shape
-    n_cells = max(int(matrix.nnz) if is_sparse(matrix) else n_rows * n_labels for matrix in (truth, scores))
-    step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
-    stored = [  # zeros in dense arrays are left out, as if they were not stored
-        (Csr(x.indptr, x.indices, x.data, are_scores=False) if is_sparse(x) else Dense(x, are_scores=False), Scratch())
-        for x in (truth, scores)
-    ]
+    n_rows = scores.shape[0]
+    n_cells = 1
+    stored = list[tuple[Matrix, Scratch]]()
+    for matrix in (truth, scores):
+        if is_sparse(matrix):
+            n_cells = max(n_cells, matrix.data.size)
+            stored.append((Csr(matrix.indptr, matrix.indices, matrix.data, are_scores=False), Scratch()))
+        else:  # zeros are left out, as if they were not stored
+            n_cells = max(n_cells, matrix.size)
+            stored.append((Dense(matrix, are_scores=False), Scratch()))
+    step = max(1, min(n_rows, BLOCK_CELLS * n_rows // n_cells))
     for start in range(0, max(n_rows, 1), step):
         stop = min(start + step, n_rows)
-        true, scored = (matrix.copy_rows(start, stop, scratch) for matrix, scratch in stored)
+        true, scored = (rows.copy_rows(start, stop, scratch) for rows, scratch in stored)
         yield slice(start, stop), true, scored
 
 

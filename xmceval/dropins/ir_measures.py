@@ -51,7 +51,9 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
     measures = parse(metric, [1])
     n_of_rows = len(compile_program(measures).row_measures)
     if len(measures) != 1 or n_of_rows != 1:
-        got = counted(len(measures), "metric") if len(measures) != 1 else "one without"
+        got = "one without"
+        if len(measures) != 1:
+            got = counted(len(measures), "metric")
         raise UsageError(f"{metric!r}: expected one metric that has values of rows, such as PSP, got {got}")
     unknown = options.keys() - {field.name for field in fields(Options)} | options.keys() & {"metrics", "k"}
     if unknown:
@@ -60,10 +62,14 @@ def measure(metric: str, **options: Any) -> ir_measures.Measure:
     params: dict[str, ir_measures.ParamInfo] = {name: ir_measures.ParamInfo() for name in options}
     if taken.metric.cutoff != "none":
         params[CUTOFF] = ir_measures.ParamInfo(dtype=int, required=taken.metric.cutoff == "required")
-    name = taken.head if CUTOFF in params else taken.name  # in R@n and IPrec@0.5, the text after @ is no cutoff
+    name = taken.name  # in R@n and IPrec@0.5, the text after @ is no cutoff
+    if CUTOFF in params:
+        name = taken.head
     body = {"NAME": name, "__name__": name, "SUPPORTED_PARAMS": params}
     made: ir_measures.Measure = type("Measure", (_Measure,), body)(**options)
-    return made @ taken.k if "@" in metric and taken.k is not None else made
+    if "@" not in metric or taken.k is None:
+        return made
+    return made @ taken.k
 
 
 class _Measure(ir_measures.Measure):

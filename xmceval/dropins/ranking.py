@@ -40,6 +40,7 @@ def label_ranking_average_precision_score(
     Returns
     -------
     float
+        From 0 to 1; higher is better.
 
     Raises
     ------
@@ -172,6 +173,7 @@ def dcg_score(
     Returns
     -------
     float
+        The mean over rows.
 
     Raises
     ------
@@ -218,6 +220,7 @@ def ndcg_score(
     Returns
     -------
     float
+        From 0 to 1; higher is better.
 
     Raises
     ------
@@ -237,7 +240,7 @@ def ndcg_score(
     0.6957
     """
     gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
-    least = gains.min() if 0 not in gains.shape else 0
+    least = gains.min()
     if least < 0:
         raise DataError(f"y_true: has the negative value {least:g}; nDCG needs gains of at least 0")
     discounts = _sum_discounts(gains.shape[1], k, 2)
@@ -251,9 +254,10 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     if k is not None and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
         raise UsageError(f"k must be a whole number of at least 1, or None, got {k!r}")
     y_true, y_score, sample_weight = inputs.in_one_order(y_true, y_score, sample_weight)
-    gains = (
-        inputs.as_csr(y_true, "y_true") if is_sparse(y_true) else inputs.as_array(y_true, "y_true", "finite numbers")
-    )
+    if is_sparse(y_true):
+        gains = inputs.as_csr(y_true, "y_true")
+    else:
+        gains = inputs.as_array(y_true, "y_true", "finite numbers")
     if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
         raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")
     scores = inputs.as_scores(y_score, gains)
@@ -262,7 +266,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
 
 def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
     """Return the cumulative sums of 0, 1, 2, ... discounts, up to rank k."""
-    depth = n_labels if k is None else min(n_labels, int(k))
+    depth = min(n_labels, int(k or n_labels))
     if depth > MOST_RANKS:
         raise DataError(
             f"y_true: has {counted(n_labels, 'column')}, but ranks beyond {MOST_RANKS:,} are not discounted "

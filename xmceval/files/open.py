@@ -21,7 +21,7 @@ from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking import queries
 from xmceval.files.ranking.dicts import names_queries, read_records
 from xmceval.files.ranking.queries import LineColumns, QuerySource, line_file
-from xmceval.files.sidecars.values import LARGEST_ID, Names, names_beside_ids
+from xmceval.files.sidecars.values import Names, is_id, names_beside_ids
 from xmceval.files.text.foreign import doubt_grades, refuse_columns, refuse_decimals, refuse_foreign
 from xmceval.files.text.source import BLANK, FASTTEXT_PREFIX, GRAMMARS, NO_PREDICTION, TextLayout, text_source
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Reading: TypeAlias = Callable[[Head, Request], "Opened | None"]  # opens a file that has evidence of its format
 ROLES: tuple[Role, Role] = ("truth", "scores")
 LONGEST_LINE = 1 << 12  # bytes of a line to search for a tag
+_DECLARED = {2: "pairs", 3: "labels"}  # the rows that a header declares, by its count of numbers
 LINES_LOOKED_AT = 1000  # lines to search for marks of a format
 WORDS_COMPARED = 1 << 16  # words to look up in the label names, to distinguish names from ids
 _TARGETS = re.compile(rb'"target_ind"\s*:')
@@ -178,11 +179,13 @@ def _open_run(head: Head, request: Request) -> Opened | None:
             n_of_run += bool(is_ranked) and not all(map(_INTEGER.fullmatch, row[:6]))
     if 2 * n_of_run <= len(rows):
         return None
-    return _open_lines(head, request, queries.RUN if any(len(row) > 5 for row in rows) else queries.UNTAGGED)
+    columns = queries.UNTAGGED
+    if any(len(row) > 5 for row in rows):
+        columns = queries.RUN
+    return _open_lines(head, request, columns)
 
 
 def _open_beir(head: Head, request: Request) -> Opened | None:
-    """Open BEIR qrels, recognised by their header."""
     number, header = head.first_line
     names = [field.strip().lower() for field in header.split(b"\t")]
     if names != queries.BEIR.names.encode().split():
@@ -198,26 +201,30 @@ def _open_qrels(head: Head, request: Request) -> Opened | None:
         grade = _INTEGER
     graded = [row for row in rows if len(row) == 4 and grade.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
-    if request.are_scores or not len(usual) == len(rows) > 1:
-        if not rows or request.are_names(rows[0]):
-            return None
-        certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
-        certain += sum(
-            bool(NUMBER.fullmatch(row[1])) and row[1] != b"0" and not NUMBER.fullmatch(row[2]) for row in graded
-        )
-        if 2 * certain <= len(rows):
+    is_usual = not request.are_scores and len(usual) == len(rows) > 1
+    if not is_usual:
+        certain = [row for row in usual if not (row[0].isdigit() and row[2].isdigit())]
+        certain += [
+            row for row in graded if row[1] != b"0" and NUMBER.fullmatch(row[1]) and not NUMBER.fullmatch(row[2])
+        ]
+        if 2 * len(certain) <= len(rows) or request.are_names(rows[0]):
             return None
     return _open_lines(head, request, queries.QRELS)
 
 
 def _open_json_by_query(head: Head, request: Request) -> Opened | None:
     """Open JSON with queries as keys of one object, or with a query in each line."""
-    place = names_queries(head.text, head.lines) if head.text.lstrip().startswith(b"{") else None
+    if not head.text.lstrip().startswith(b"{"):
+        return None
+    place = names_queries(head.text, head.lines)
     if place is None:
         return None
     from xmceval.files.ranking.runs import open_by_query
 
-    return open_by_query(read_records(head.path, place, "score" if request.are_scores else "grade"), request)
+    noun = "grade"
+    if request.are_scores:
+        noun = "score"
+    return open_by_query(read_records(head.path, place, noun), request)
 
 
 def _may_have_header(head: Head) -> bool:
@@ -235,12 +242,13 @@ def _open_csv(head: Head, request: Request) -> Opened | None:
 
 def _open_short_run(head: Head, request: Request) -> Opened | None:
     """Open headerless lines of query, document and rank or score, which only judgments show to be a run."""
+    if request.judgments is None or not request.are_scores:
+        return None
     rows = [row.fields for row in head.rows]
-    if request.judgments is None or not request.are_scores or not rows or len(rows[0]) not in {3, 4}:
+    widths = {len(row) for row in rows}
+    if widths not in ({3}, {4}) or not all(NUMBER.fullmatch(row[-1]) for row in rows):
         return None
-    if any(len(row) != len(rows[0]) or not NUMBER.fullmatch(row[-1]) for row in rows):
-        return None
-    if len(rows[0]) == 4:
+    if widths == {4}:
         if _are_ranks(rows):
             return _open_lines(head, request, queries.RANKED_AND_SCORED)
         return None
@@ -262,10 +270,9 @@ def _are_ranks(rows: Sequence[list[bytes]]) -> bool:
     ranks: dict[bytes, list[int]] = {}
     for row in rows:
         ranks.setdefault(row[0], []).append(int(row[2]))
-    first = min(min(of_query) for of_query in ranks.values())
-    return first in {0, 1} and all(
-        sorted(of_query) == list(range(first, first + len(of_query))) for of_query in ranks.values()
-    )
+    first = min(int(row[2]) for row in rows)
+    are_next = (sorted(of_query) == list(range(first, first + len(of_query))) for of_query in ranks.values())
+    return first in {0, 1} and all(are_next)
 
 
 def _open_lines(head: Head, request: Request, columns: LineColumns, n_header_lines: int = 0) -> Opened:
@@ -280,10 +287,9 @@ def find_tag(path: Path) -> str | None:
         words = read_first_bytes(path, LONGEST_LINE).split(b"\n", 1)[0].split()
     except (DataError, OSError):
         return None
-    is_run = len(words) == 6 and words[1].upper() == b"Q0"
-    if is_run:
-        return words[5].decode(errors="replace")
-    return None
+    if len(words) != 6 or words[1].upper() != b"Q0":
+        return None
+    return words[5].decode(errors="replace")
 
 
 def _open_json_lines(head: Head, request: Request) -> Opened | None:
@@ -305,10 +311,10 @@ def _open_fasttext(head: Head, request: Request, *, are_lists: bool) -> Opened |
     rows = [row for line in head.lines[:LINES_LOOKED_AT] if (row := line.strip())]
     if not any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
         return None
-    if are_lists and not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
-        return None
     kind = "fasttext"
     if are_lists:
+        if not all(row == NO_PREDICTION or _FASTTEXT_LIST.match(row) for row in rows):
+            return None
         kind = "fasttext-lists"
     return _open_rows(head, request, TextLayout(kind, head.start, names=request.names))
 
@@ -329,7 +335,10 @@ def _open_rows(head: Head, request: Request, layout: TextLayout | None = None) -
             refuse_decimals(head)
         layout = _find_rows(head, request.names)
     if layout.kind == "ids":
-        refuse_columns(head, request.n_labels if layout.n_labels is None else layout.n_labels)
+        n_labels = layout.n_labels
+        if n_labels is None:
+            n_labels = request.n_labels
+        refuse_columns(head, n_labels)
     if layout.kind == "labels" and not layout.header and request.n_labels is None:
         layout = replace(layout, warning=layout.warning or doubt_grades(head))
     return _opened(head, request, layout)
@@ -341,15 +350,18 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
     facts = ["text", form.title, "no header"]
     if layout.header:
         facts[2] = f"header {layout.header!r}"
-    has_names = layout.names is not None and not layout.are_ids
-    if layout.names is not None and has_names:
+    labels_by = "number"
+    if layout.names is not None and not layout.are_ids:
         facts.append(f"label names from {layout.names.source}")
-    if request.are_scores and SCORES not in form.holds:
-        problem = f"{head.path}: looks like truth ({', '.join(facts)})"
-        raise DataError(f"{problem}; expected predictions, such as rows of idx:score")
-    if not request.are_scores and TRUTH not in form.holds:
-        problem = f"{head.path}: looks like predictions ({', '.join(facts)})"
-        raise DataError(f"{problem}; expected truth, such as rows of idx:value")
+        labels_by = "name"
+    wanted = TRUTH
+    example = "idx:value"
+    if request.are_scores:
+        wanted = SCORES
+        example = "idx:score"
+    if wanted not in form.holds:
+        problem = f"{head.path}: looks like {form.holds[0]} ({', '.join(facts)})"
+        raise DataError(f"{problem}; expected {wanted}, such as rows of {example}")
     return Opened(
         text_source(head.path, layout, are_scores=request.are_scores, max_line=request.max_line),
         form,
@@ -357,7 +369,7 @@ def _opened(head: Head, request: Request, layout: TextLayout) -> Opened:
         request.role,
         is_ranked=GRAMMARS[layout.kind].is_ranked,
         has_grades=layout.kind == "json",  # in "target_rel"
-        labels_by="name" if has_names else "number",
+        labels_by=labels_by,
     )
 
 
@@ -373,7 +385,9 @@ def _find_rows(head: Head, names: Names | None) -> TextLayout:
             break
         start = after
     if layout is None:
-        kind = _find_kind(lines[number:]) or ("pairs" if names is None else "names")
+        kind = _find_kind(lines[number:])
+        if not kind:
+            kind = "names"  # or pairs, if none are known
         layout = TextLayout(kind, start, number)
     layout = _decide_names(head.path, layout, lines[layout.header_lines :], names)
     if layout.names is not None and not layout.header:  # names may begin with a hash, so there are no comments
@@ -389,23 +403,22 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     mark = line[: len(line) - len(text)]
     text = without_comment(text).rstrip()  # a comment may follow the header
     numbers = _whole_numbers(text)
-    if len(numbers) not in {2, 3} or (len(numbers) == 3 and line.startswith(b"#")) or (b"," in text and not mark):
+    declared = _DECLARED.get(len(numbers))
+    if declared is None or (declared == "labels" and line.startswith(b"#")) or (b"," in text and not mark):
         return None  # also a list of ids between commas: headers have blanks
     header = mark + text
-    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
+    if not all(is_id(word.decode()) for word in numbers):
         raise DataError(f"{head.path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
     n_rows = int(numbers[0])
     n_labels = int(numbers[-1])
-    declared = "labels"  # three numbers: rows of labels with features
-    if len(numbers) == 2:
-        declared = "pairs"
     layout = TextLayout(declared, after, number + 1, n_rows, n_labels, header.decode())
     kind = _find_kind(rows)
     if kind in {"", "pairs", "labels"}:
         if declared == "pairs":
             return layout
         if any(b":" in row for row in rows):
-            if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
+            firsts = (without_comment(row).split(None, 1)[:1] for row in rows)
+            if any(b":" not in word for words in firsts for word in words):
                 return layout
             raise DataError(
                 f"{head.path}:{number + 1}: the header {layout.header!r} declares points, features and labels, but "
@@ -413,8 +426,8 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
             )
     else:
         if kind == "ids":  # a row if labels reach the number that it would declare as a header
-            below = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
-            if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in below):
+            words = _words(rows)
+            if any(word.isdigit() and (len(word) >= 20 or int(word) >= n_labels) for word in words):
                 return None
         layout = replace(layout, kind=kind)
     # A header above lists, or three numbers that could be three labels, must declare the number of rows below.
@@ -423,9 +436,14 @@ def _read_header(head: Head, number: int, after: int) -> TextLayout | None:
     return None
 
 
+def _words(rows: Iterable[bytes]) -> list[bytes]:
+    """Return the words of rows between blanks or commas, without comments."""
+    return [word for row in rows for word in without_comment(row).replace(b",", b" ").split()]
+
+
 def _whole_numbers(text: bytes) -> list[bytes]:
     """Return the whole numbers in a line; none if it has anything else."""
-    words = text.replace(b",", b" ").split()
+    words = _words([text])
     if all(word.isdigit() for word in words) and not text.startswith(b","):
         return words
     return []
@@ -440,45 +458,50 @@ def _find_kind(lines: Iterable[bytes]) -> str:
     for line in lines:
         if first and b":" not in line and not (first == "ids" and _NO_ID_LIST.search(line)):
             continue
-        if row := without_comment(line).strip():
-            kind = next(kind for kind, pattern in KINDS if pattern.match(row))
-            if kind == "pairs" and line[:1].isspace():
-                first = first or kind
-            elif kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"}):
-                return kind
-            first = first or ("labels" if kind == "texts" else kind)
+        row = without_comment(line).strip()
+        if not row:
+            continue
+        kind = next(kind for kind, pattern in KINDS if pattern.match(row))
+        decides = kind in {"pairs", "labels"} or (kind == "scored" and first in {"", "ids"})
+        if decides and not (kind == "pairs" and line[:1].isspace()):
+            return kind
+        first = first or kind
+    if first == "texts":
+        return "labels"
     return first
 
 
 def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names: Names | None) -> TextLayout:
     """Decide whether words are label ids or names; check rows that can only have ids."""
-    kind = "pairs" if layout.kind == "names" and names is None else layout.kind
-    if kind == "labels" and names is not None and not layout.header:
+    if layout.kind == "names" and names is None:
+        layout = replace(layout, kind="pairs")
+    elif layout.kind == "labels" and names is not None and not layout.header:
         # names between tabs; digits before a tab could also be ids before text
         tabbed = [[field.strip() for field in row.split(b"\t")] for row in lines[:1000] if b"\t" in row.strip()]
         if 2 * sum(map(names.has_all, tabbed)) > len(tabbed):
-            kind = "names"
-    layout = replace(layout, kind=kind)
-    if kind in {"pairs", "labels"}:
+            layout = replace(layout, kind="names")
+    if layout.kind in {"pairs", "labels"}:
         return replace(layout, warning=_check_rows(path, layout, lines))
-    if kind == "scored" or names is None:
+    if layout.kind == "scored" or names is None:
         return layout
     rows = [line for line in lines if line.strip()]
-    if kind == "names":
-        are_words = names.has_all([word for row in rows for word in row.split()][:WORDS_COMPARED])
-        fields = [] if are_words else [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
-        are_fields = not are_words and (names.has_all(fields) or any(b"\t" in row for row in rows))
-        return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
+    if layout.kind == "names":
+        words = [word for row in rows for word in row.split()][:WORDS_COMPARED]
+        if not names.has_all(words):
+            fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
+            if any(b"\t" in row for row in rows) or names.has_all(fields):
+                return replace(layout, kind="tabbed-names", names=names)
+        return replace(layout, names=names)
     # Digits are names if any of them is a known name; unknown names are then reported.
-    rows = [without_comment(row) for row in rows]
-    words = [word for row in rows for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
+    words = _words(rows)[:WORDS_COMPARED]
     labels = {word: label for word, label in zip(words, names.find(words).tolist(), strict=True) if label >= 0}
     if not labels:
         return layout
-    is_same = all(label == int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19)
-    warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
+    warning = ""
+    if any(label != int(word) for word, label in labels.items() if word.isdigit() and len(word) < 19):
+        warning = f"{path}: its words were read as names in {names.source}, not as label ids"
     kind = "names"
-    if any(b"," in row for row in rows):
+    if any(b"," in without_comment(row) for row in rows):
         kind = "comma-names"
     return replace(layout, kind=kind, names=names, warning=warning)
 
@@ -493,17 +516,19 @@ def _check_rows(path: Path, layout: TextLayout, lines: Sequence[bytes]) -> str:
         if layout.header:
             return ""
         (number, row), *others = ((number, row) for number, row in numbered if row.strip())
-        is_alone = row.split(None, 1)[0].isdigit() and all(_FEATURE.match(other) for _, other in others)
-        if not is_alone or not others:
+        is_alone = bool(others) and row.split(None, 1)[0].isdigit() and all(_FEATURE.match(row) for _, row in others)
+        if not is_alone:
             return ""
         return Doubt(
             f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
             f"{quote(row)}; is the newline after the header missing?"
         )
-    number, row = next(((number, stripped) for number, row in numbered if (stripped := row.strip())), (0, b""))
-    if row and not layout.header and _whole_numbers(row):
+    number, row = next(((number, row.strip()) for number, row in numbered if row.strip()), (0, b""))
+    if not row:
+        return ""
+    if not layout.header and _whole_numbers(row):
         raise DataError(f"{path}:{number}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
-    if row and not any(b":" in line for line in lines):
+    if not any(b":" in line for line in lines):
         ways = list[str]()
         if any(map(_NAME.fullmatch, row.split())):
             ways.append(f"pass {argument('labels', kind='FILE')} if these are label names")

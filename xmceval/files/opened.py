@@ -15,7 +15,7 @@ from xmceval.files.io.paths import MAX_LINE
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.rows.block import Int64
-from xmceval.rows.names import Axis, are_both_named, naming_columns
+from xmceval.rows.names import Axis, naming_columns
 from xmceval.rows.source import Source, repaired
 
 if TYPE_CHECKING:
@@ -183,14 +183,14 @@ class Opened:
     @property
     def line(self) -> str:
         """The format it was read in, and how its rows and labels are joined to other inputs."""
-        return f"{self.name}: {self.description}; rows by {self.rows_by}, labels by {self.labels_by}"
+        return f"{self.name}: {self.describe_as(self.role)}; rows by {self.rows_by}, labels by {self.labels_by}"
 
     @property
     def names_labels(self) -> bool:
         """Whether its own names say which label is which."""
         if self.parts:
             return all(part.names_labels for part in self.parts)
-        return are_both_named(self.labels)
+        return self.labels is not None and self.labels.is_named
 
     @property
     def may_name_rows(self) -> bool:
@@ -200,7 +200,9 @@ class Opened:
     @cached_property
     def names_rows(self) -> bool:
         """Whether names say which row is which: a column with a known name, or an index."""
-        return bool(naming_columns(self.columns)) or are_both_named(self.rows)
+        if self.rows is not None and self.rows.is_named:
+            return True
+        return bool(self.columns) and bool(naming_columns(self.columns))
 
     @cached_property
     def named_rows(self) -> Axis:

@@ -86,7 +86,9 @@ def _write_csv(file: BinaryIO, table: RowTable) -> None:
             n_left -= 1
             numerators = [None if math.isnan(numerator) else numerator for numerator, _ in fractions]
             denominators = [ideal for (_, ideal), has in zip(fractions, table.has_ideal, strict=True) if has]
-            n_rows = None if n_left else len(table.rows)
+            n_rows = None
+            if n_left == 0:
+                n_rows = len(table.rows)
             writer.writerow([row, system, weight, *numerators, *denominators, n_rows])
     text.detach()
 
@@ -135,10 +137,9 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
             schema = meta.pop("schema")
             systems, metrics, has_ideal = (tuple(meta.pop(name)) for name in ("systems", "metrics", "has_ideal"))
     except DAMAGE as error:
-        if isinstance(error, (DataError, RepeatedKeyError)):
+        problem = explain_damage(error)
+        if isinstance(error, RepeatedKeyError):
             problem = f" ({error})"
-        else:
-            problem = explain_damage(error)
         raise DataError(
             f"{path}: cannot be read as per-instance values; is the file damaged?{problem} "
             f"(hint: write them with {argument('save_rows')})"
@@ -168,11 +169,9 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         head, *lines = [line for line in csv.reader(io.StringIO(text)) if line] or [[]]
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as CSV; expected per-instance values") from error
-    has_queries = QUERY in head and "row" not in head
-    if has_queries:
-        head = ["row" if name == QUERY else name for name in head]
+    first = next((name for name in ("row", QUERY) if name in head), None)
     names = _list_metrics(head)
-    if "row" not in head or not names:
+    if first is None or not names:
         raise DataError(
             f"{path}: expected per-instance values, npz or CSV with the column row or query and one per metric "
             f"(hint: write them with {argument('save_rows')})"
@@ -182,8 +181,9 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
             raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
     ones = ["1"] * len(lines)
     columns = {name: [line[place] for line in lines] for place, name in enumerate(head)}
-    keys = [*zip(columns["row"], columns.get("system", [path.stem.removesuffix(".rows")] * len(lines)), strict=True)]
-    rows, systems = (tuple(dict.fromkeys(key[part] for key in keys)) for part in range(2))
+    of_lines = columns[first], columns.get("system", [path.stem.removesuffix(".rows")] * len(lines))
+    rows, systems = (tuple(dict.fromkeys(names)) for names in of_lines)
+    keys = zip(*of_lines, strict=True)
     for number, (key, expected) in enumerate(itertools.zip_longest(keys, itertools.product(rows, systems)), 2):
         if key != expected:
             raise DataError(f"{path}:{number}: expected one line per system for each row, the same systems in each")
@@ -202,7 +202,7 @@ def _read_csv(path: Path, content: bytes) -> RowTable:
         raise DataError(f"{path}: expected one weight per row, the same for all systems")
     has_ideal = tuple(IDEAL + name in head for name in names)
     meta = dict[str, Any]()
-    if has_queries:
+    if first == QUERY:
         meta["has_queries"] = True
     metrics = _find_metrics(path, names)
     return RowTable(str(path), systems, metrics, rows, values, weights[:, :1].ravel(), has_ideal, meta)

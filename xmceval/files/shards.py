@@ -129,7 +129,6 @@ def _is_name(part: Any) -> bool:
 
 
 def _distinct(shards: Shards) -> Shards:
-    """Refuse a file that is listed twice."""
     files = dict[Any, Any]()
     for part in shards.parts:
         (file,) = identify(part)
@@ -230,10 +229,9 @@ def check_pairing(truth: Any, scores: Any) -> None:
         ours = _find_keys(truth.parts)
         theirs = _find_keys(scores.parts)
     if len(truth) != len(scores):
-        sides = ((ours, truth, theirs, scores), (theirs, scores, ours, truth)) if ours else ()
         missing = ""  # the first shard without a partner, if names show it
-        for keys, shards, others, partners in sides:
-            alone = [part for key, part in zip(keys, shards.parts, strict=True) if key not in others]
+        for keys, shards, others, partners in ((ours, truth, theirs, scores), (theirs, scores, ours, truth)):
+            alone = [part for key, part in zip(keys, shards.parts, strict=False) if key not in others]
             if not missing and alone and len(alone) < len(shards):
                 missing = f" ({alone[0]} has no partner in {partners.name})"
         raise DataError(
@@ -247,7 +245,7 @@ def check_pairing(truth: Any, scores: Any) -> None:
         return
     if truth.is_listed and scores.is_listed and sorted(map(str, ours)) != sorted(map(str, theirs)):
         return
-    wrong = next((i for i, (first, second) in enumerate(zip(ours, theirs, strict=True)) if first != second), 0)
+    wrong = next(i for i, (first, second) in enumerate(zip(ours, theirs, strict=True)) if first != second)
     raise DataError(
         f"{truth.parts[wrong]} would be scored with {scores.parts[wrong]}, shard {wrong + 1} of each: are they of the "
         "same rows? (hint: list the shards in the order of their rows, one path per line, and pass @LIST)"

@@ -87,12 +87,16 @@ class FileInspection:
     @property
     def row(self) -> str:
         """What a row is called."""
-        return "query" if self.has_queries else "row"
+        if self.has_queries:
+            return "query"
+        return "row"
 
     @property
     def label(self) -> str:
         """What a label is called."""
-        return "document" if self.has_queries else "label"
+        if self.has_queries:
+            return "document"
+        return "label"
 
     @property
     def is_sound(self) -> bool:
@@ -119,12 +123,16 @@ def inspect_file(
         contents.read(source, width, threads)
     except DataError as error:
         faults += str(error).split("\n")
+    lengths = contents.lengths()
+    n_entries = int(lengths.sum())
     why = "as requested"
     if kind is None:
-        kind, why = _detect_kind(contents, opened, is_valid=not faults)
+        kind, why = _detect_kind(contents, n_entries, opened, is_valid=not faults)
     warnings = list(source.warnings)
     if kind == "truth" and not faults:
-        declared = Width(source.n_labels, f"{source.name} has") if source.n_labels is not None else width
+        declared = width
+        if source.n_labels is not None:
+            declared = Width(source.n_labels, f"{source.name} has")
         is_outside = declared.is_known and contents.labels.n_labels > declared.n_labels
         try:
             if is_outside or not contents.are_grades:
@@ -136,18 +144,20 @@ def inspect_file(
             warnings.append(
                 f"{source.name} has values up to {contents.greatest:g}: score needs {grades} if these are grades"
             )
-    lengths = contents.lengths()
     per_row = Spread.of(lengths)
     header = source.n_labels
     largest = contents.labels.n_labels - 1
-    longest = per_row.most if per_row else 0
+    longest = int(lengths.max(initial=0))
     try:
         _check_n_labels(source, kind, longest, n_labels)
     except DataError as error:
         faults.append(str(error))
     if header is not None and not source.is_exact and largest >= header >= longest:
         header = None  # it is ``rows k``
-    n_declared = header if n_labels is None else n_labels
+    if n_labels is None:
+        n_labels = header
+    if n_labels is None:
+        n_labels = largest + 1
     counts = contents.labels.table()[1]
     per_label = Spread.of(counts[counts > 0])
     return FileInspection(
@@ -157,17 +167,17 @@ def inspect_file(
         kind=kind,
         why=why,
         n_rows=contents.labels.n_rows,
-        n_labels=largest + 1 if n_declared is None else n_declared,
+        n_labels=n_labels,
         is_declared=header is not None,
-        n_entries=contents.n_entries,
+        n_entries=n_entries,
         labels_seen=int(np.count_nonzero(counts)),
         largest_label=largest,
         per_row=per_row,
         per_label=per_label,
         empty_rows=int(np.count_nonzero(lengths == 0)),
         zeros=contents.n_zeros,
-        least=contents.least if np.isfinite(contents.least) else None,
-        greatest=contents.greatest if np.isfinite(contents.greatest) else None,
+        least=_or_none(contents.least),
+        greatest=_or_none(contents.greatest),
         faults=tuple(faults),
         warnings=tuple(warnings),
         are_ranks=opened.role == "scores" and opened.is_ranked,
@@ -176,14 +186,19 @@ def inspect_file(
     )
 
 
+def _or_none(value: float) -> float | None:
+    """Return a value, or None if no value was finite."""
+    if not np.isfinite(value):
+        return None
+    return value
+
+
 class Contents:
     """What the rows of a file hold: their lengths, the rows of each label, and the range of the values."""
 
     def __init__(self) -> None:
         self.labels = LabelCounts()
-        self.n_entries = 0
         self.n_zeros = 0
-        self.n_ones = 0
         self.least = np.inf
         self.greatest = -np.inf
         self.are_grades = True  # whether all values are whole numbers from 0 to 2^40
@@ -207,7 +222,6 @@ class Contents:
         values = rows.values[:n_entries]
         finite = values[np.isfinite(values)]
         n_zeros = int(np.count_nonzero(values == 0))
-        n_ones = int(np.count_nonzero(values == 1))
         least = float(finite.min(initial=np.inf))
         greatest = float(finite.max(initial=-np.inf))
         are_whole = finite.size == n_entries and bool((finite == np.floor(finite)).all())
@@ -215,9 +229,7 @@ class Contents:
         with self._lock:
             self._lengths.append(lengths)
             self.labels.add(lengths.size, rows.indices[:n_entries])
-            self.n_entries += n_entries
             self.n_zeros += n_zeros
-            self.n_ones += n_ones
             self.least = min(self.least, least)
             self.greatest = max(self.greatest, greatest)
             self.are_grades = self.are_grades and are_grades
@@ -243,9 +255,8 @@ def _check_n_labels(source: Source, kind: str, longest: int, n_labels: int | Non
         raise DataError(f"{source.name} declares {declared}, {passed}, and a row has {counted(longest, 'prediction')}")
 
 
-def _detect_kind(contents: Contents, opened: Opened, *, is_valid: bool) -> tuple[str, str]:
+def _detect_kind(contents: Contents, n_entries: int, opened: Opened, *, is_valid: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
-    n_entries = contents.n_entries
     if opened.format.name == RUN:
         return "scores", "a run holds predictions"
     if opened.role == "truth":
@@ -254,10 +265,12 @@ def _detect_kind(contents: Contents, opened: Opened, *, is_valid: bool) -> tuple
         return "scores", "no row could be read"
     if opened.is_ranked and n_entries:
         return "truth", f"lists can be truth or predictions (hint: pass {argument('kind', 'scores')})"
-    if contents.n_zeros + contents.n_ones < n_entries:
+    if not contents.are_grades or contents.greatest > 1:
         return "scores", "some values are not 0 or 1"
     if not n_entries:
         return "truth", "it has no entries"
     if not contents.n_zeros:
         return "truth", "every value is 1"
-    return "truth", "every value is 0 or 1" if contents.n_ones else "every value is 0"
+    if contents.greatest == 0:
+        return "truth", "every value is 0"
+    return "truth", "every value is 0 or 1"

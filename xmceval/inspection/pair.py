@@ -53,25 +53,33 @@ class PairInspection:
     def describe(self, *, is_only: bool) -> str:
         """Say whether they belong together, and how P@1 compares with predictions that do not fit."""
         both = f"{self.truth} and {self.scores}"
-        if not self.is_sound:
-            return f"{both}: do not belong together{', score refuses them' if self.faults else ''}"
+        if self.faults:
+            return f"{both}: do not belong together, score refuses them"
+        if self.mistakes:
+            return f"{both}: do not belong together"
         if self.precision_at_1 is None:
             return f"{both}: not compared, as one of the files is not valid"
         first = self.first_rows
-        verdict = f"{both}: {'some problems' if self.warnings else 'no problems'} found"
+        verdict = f"{both}: no problems found"
+        if self.warnings:
+            verdict = f"{both}: some problems found"
         if first is None:  # there are no rows
             return verdict
         if first.is_clearly_better and not self.warnings:
-            verdict = "they fit" if is_only else f"{both} fit"
-        rows = "rows" if first.labels_shifted is not None else "queries"  # documents have no order
+            verdict = f"{both} fit"
+            if is_only:
+                verdict = "they fit"
+        rows = "rows"
+        shifted = ""
+        if first.labels_shifted is None:  # documents have no order
+            rows = "queries"
+        else:
+            shifted = f", labels shifted by one {first.labels_shifted:.2%}"
         precision = f"{self.precision_at_1:.2%}"
         of_first = f"{first.precision_at_1:.2%}"
         if of_first != precision:
             precision += f", of the first {first.n_rows:,} {rows} {of_first}"
-        others = [f"{rows} in random order {first.random_order:.2%}"]
-        if first.labels_shifted is not None:
-            others.append(f"labels shifted by one {first.labels_shifted:.2%}")
-        return f"{verdict}: P@1 {precision} ({', '.join(others)})"
+        return f"{verdict}: P@1 {precision} ({rows} in random order {first.random_order:.2%}{shifted})"
 
 
 class Training(NamedTuple):
@@ -85,9 +93,13 @@ class Training(NamedTuple):
     def of(cls, path: str | Path, names: Names | None, *, max_line: int, threads: int | None) -> Training:
         """Count the training labels of a file, which may have names."""
         source = open_truth(path, names=names, max_line=max_line).source
-        width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
+        width = Width()
+        if source.n_labels is not None:
+            width = width.agree(source.n_labels, source.name)
         counts = count_labels(source, width=width, threads=threads, are_training=True)
-        n_labels = width.n_labels if width.is_known else counts.n_labels
+        n_labels = counts.n_labels
+        if width.is_known:
+            n_labels = width.n_labels
         return cls(counts.n_rows, n_labels, int(counts.table()[1].sum()))
 
 
@@ -98,7 +110,9 @@ def inspect_pair(
     pair = PairInspection(truth.path, scores.path)
     are_sound = truth.is_sound and scores.is_sound
     is_same_file = truth.file.resolve() == scores.file.resolve()
-    warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
+    warnings = list[str]()
+    if is_same_file:
+        warnings.append(f"{truth.path} and {scores.path} are the same file")
     warnings += _check_training(truth, training)
     if are_sound:
         try:
@@ -130,8 +144,9 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     [totals] = evaluate(source, [system], first=first_rows, threads=options.threads)
     judgments = opened.input.judgments
     place = f" of {pair.scores}"
-    by_row = judgments is None
-    n_mentioned = None if judgments is None else judgments.n_mentioned
+    n_mentioned = None
+    if judgments is not None:
+        n_mentioned = judgments.n_mentioned
     width = system.setup.width.or_seen(totals.tally.whole.largest_label, n_mentioned)
     summary = finish_totals(totals, replace(system.setup, width=width))
     first, fifth = (figure.estimate.value for figure in summary.figures)
@@ -140,15 +155,19 @@ def _score(pair: PairInspection, truth: Path, scores: Path, options: Options) ->
     )
     of_values, _ = split_doubts(find_cautions(summary, options, opened.setup.nouns, warnings=(mistake, *doubts)))
     of_header = system.doubt_header(source, totals.tally.whole.longest_row)
-    return replace(
+    pair = replace(
         pair,
         precision=fifth,
         precision_at_1=first,
-        first_rows=compare_with_chance(first_rows, are_documents=not by_row) if first_rows else None,
-        filter_pairs=None if options.filter is None else totals.tally.whole.removed,
-        mistakes=(mistake,) if mistake else (),
         warnings=(*doubts, *of_values, *of_header, *system.scores.warnings),
     )
+    if first_rows:
+        pair = replace(pair, first_rows=compare_with_chance(first_rows, are_documents=judgments is not None))
+    if options.filter is not None:
+        pair = replace(pair, filter_pairs=totals.tally.whole.removed)
+    if mistake:
+        pair = replace(pair, mistakes=(mistake,))
+    return pair
 
 
 def _refuse_rows(truth: FileInspection, scores: FileInspection, training: Training | None) -> None:

@@ -32,6 +32,13 @@ from xmceval.scoring.state_file import PROPENSITIES, is_state, load_state
 from xmceval.version import INSPECT_SCHEMA
 
 MOST_SHARDS = 10  # shard numbers to show
+# What an entry is called, by the kind of a file and whether its rows are queries.
+ENTRIES = {
+    ("truth", False): "true label",
+    ("truth", True): "judgment",
+    ("scores", False): "prediction",
+    ("scores", True): "retrieved document",
+}
 TRAINING = frozenset({"trn", "train", "training"})  # words in the names of files of training labels
 
 
@@ -122,40 +129,47 @@ class InspectionReport(Displayed):
 
     def _findings(self) -> list[list[str]]:
         """Return, for each file, state and pair, a line on its validity and lines on its problems."""
-        described = [
-            *((_file_line(file), file.faults, file.warnings) for file in self.files),
-            *((_state_line(state), [state.fault] if state.fault else [], ()) for state in self.states),
-            *(
-                (pair.describe(is_only=len(self.pairs) == 1), (*pair.faults, *pair.mistakes), pair.warnings)
-                for pair in self.pairs
-            ),
-        ]
-        return [
-            [line, *(f"  error: {error}" for error in errors), *(f"  warning: {warning}" for warning in warnings)]
-            for line, errors, warnings in described
-        ]
+        findings = [_find(_file_line(file), file.faults, file.warnings) for file in self.files]
+        for state in self.states:
+            errors = list[str]()
+            if state.fault:
+                errors.append(state.fault)
+            findings.append(_find(_state_line(state), errors))
+        for pair in self.pairs:
+            line = pair.describe(is_only=len(self.pairs) == 1)
+            findings.append(_find(line, (*pair.faults, *pair.mistakes), pair.warnings))
+        return findings
 
     def _facts(self) -> list[str]:
         """Return what may surprise: a line on all files, or on each where several are truth or several scores."""
         truth = _find_truth(self.files)
         facts = [(file.path, list(_file_facts(file, is_first=file is truth))) for file in self.files if file.is_sound]
         if len({file.kind for file in self.files}) == len(self.files):
-            line = " · ".join(fact for _, of_file in facts for fact in of_file)
-            return [line] if line else []
+            together = " · ".join(fact for _, of_file in facts for fact in of_file)
+            return [line for line in [together] if line]
         return [f"{path}: {' · '.join(of_file)}" for path, of_file in facts if of_file]
 
     def _describe(self) -> tuple[str, ...]:
         n_problems = sum(len(lines) - 1 for lines in self._findings())
-        verdict = "all valid" if self.is_sound else "not all valid"
-        problems = counted(n_problems, "problem") if n_problems else "no problems found"
+        verdict = "all valid"
+        if not self.is_sound:
+            verdict = "not all valid"
+        problems = "no problems found"
+        if n_problems:
+            problems = counted(n_problems, "problem")
         what = f"InspectionReport of {counted(len(self.files) + len(self.states), 'file')}"
         return join_facts(what, (verdict, problems)), "print() shows what was found, .files and .pairs have all numbers"
+
+
+def _find(line: str, errors: Iterable[str], warnings: Iterable[str] = ()) -> list[str]:
+    return [line, *(f"  error: {error}" for error in errors), *(f"  warning: {warning}" for warning in warnings)]
 
 
 def _find_truth(files: Iterable[FileInspection]) -> FileInspection | None:
     """Return the first truth; a file named like training labels only if there is no other."""
     truths = [file for file in files if file.kind == "truth"]
-    return next((file for file in truths if not _is_training(file)), truths[0] if truths else None)
+    truths.sort(key=_is_training)
+    return next(iter(truths), None)
 
 
 def _is_training(file: FileInspection) -> bool:
@@ -167,10 +181,13 @@ def _file_line(file: FileInspection) -> str:
     if not file.is_sound:
         return f"{file.path}: not valid, score refuses it"
     is_guessed = not (file.is_declared or file.has_queries) and file.n_labels == file.largest_label + 1
-    labels = counted(file.n_labels, file.label) + (" (not declared)" if is_guessed else "")
-    nouns = ("judgment", "retrieved document") if file.has_queries else ("true label", "prediction")
-    entries = counted(file.n_entries, nouns[file.kind == "scores"])
-    form = "XMLRepository text" if file.format == "pairs" and file.is_declared else FORMATS[file.format].title
+    labels = counted(file.n_labels, file.label)
+    if is_guessed:
+        labels += " (not declared)"
+    entries = counted(file.n_entries, ENTRIES[file.kind, file.has_queries])
+    form = FORMATS[file.format].title
+    if file.format == "pairs" and file.is_declared:
+        form = "XMLRepository text"
     if file.kind == "scores" and file.are_ranks:
         form += ", ranked by their order"
     elif file.kind == "scores" and file.least is not None:
@@ -186,9 +203,11 @@ def _file_facts(file: FileInspection, *, is_first: bool) -> Iterator[str]:
         elif not is_first or file.are_ranks:
             yield f"read as truth: {file.why}"
     if file.empty_rows:
-        without = "predictions"
-        if file.kind == "truth":
-            without = "judgments" if file.has_queries else "a true label"
+        without = "a true label"
+        if file.kind == "scores":
+            without = "predictions"
+        elif file.has_queries:
+            without = "judgments"
         yield f"{counted(file.empty_rows, file.row)} without {without}"
     if file.zeros and file.has_queries and file.kind == "truth":
         yield f"{file.zeros:,} judged 0"
@@ -205,8 +224,12 @@ def _file_details(file: FileInspection) -> Iterator[str]:
     yield f"  {file.description}; read as {file.kind}: {file.why}"
     labels = counted(file.n_labels, file.label)
     if not file.has_queries:
-        origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"
-        labels += f" ({'declared' if file.is_declared else origin})"
+        origin = "as given"
+        if file.is_declared:
+            origin = "declared"
+        elif file.n_labels == file.largest_label + 1:
+            origin = "the largest label + 1"
+        labels += f" ({origin})"
     yield f"  {counted(file.n_rows, file.row)} · {labels} · {counted(file.n_entries, 'entry')}"
     if not file.has_queries:
         yield f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label}"
@@ -228,12 +251,16 @@ def _state_line(state: StateInspection) -> str:
     """Say whether a state is valid, and what was scored."""
     if state.fault:
         return f"{state.path}: not valid, merge refuses it"
-    labels = "number of labels unknown" if state.n_labels is None else counted(state.n_labels, "label")
+    labels = "number of labels unknown"
+    if state.n_labels is not None:
+        labels = counted(state.n_labels, "label")
     facts = [f"state of xmceval {state.version}"]
     if state.scores:
         facts.append(f"{first_of(state.scores)} on {first_of(state.truth)}")
     if state.shards:
-        more = f" and {len(state.shards) - MOST_SHARDS:,} more" if len(state.shards) > MOST_SHARDS else ""
+        more = ""
+        if len(state.shards) > MOST_SHARDS:
+            more = f" and {len(state.shards) - MOST_SHARDS:,} more"
         noun = agreeing(len(state.shards), "shard", "shards")
         facts.append(f"{noun} {listed(state.shards[:MOST_SHARDS])}{more} of {state.n_shards:,}")
     return f"{state.path}: valid: {counted(state.n_rows, 'row')}, {labels}; {', '.join(facts)}"
@@ -249,7 +276,7 @@ def _state_details(state: StateInspection) -> Iterator[str]:
     shown = specs().keys() - {*IN_TABLE, *OF_PROPENSITIES, *UNRECORDED}
     options = {name: value for name, value in (state.options or {}).items() if name in shown}
     if options:
-        words = (name if value is True else f"{name}={value}" for name, value in options.items())
+        words = [f"{name}={value}".removesuffix("=True") for name, value in options.items()]
         yield f"  options: {' · '.join(words)}"
     if model := state.propensities:
         constants = (f"{name.upper()}={model[name]:,}" for name in "abn" if model[name] is not None)
@@ -313,8 +340,11 @@ def inspect(
         others = [path for path in paths if path not in saved]
         if not others:
             return InspectionReport((), (), states)
-        names = None if labels is None else read_names(labels)
-        n_labels = len(names) if n_labels is None and names is not None else n_labels
+        names = None
+        if labels is not None:
+            names = read_names(labels)
+        if n_labels is None and names is not None:
+            n_labels = len(names)
         inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
         inspections = [inspect_one(path, kind=kind) for path in in_turn(counted(len(others), "file"), others)]
         are_scores = all(file.kind == "scores" for file in inspections)
@@ -322,7 +352,9 @@ def inspect(
             first = inspect_one(others[0], kind="truth")  # lists can be either
             inspections[0] = replace(first, why="the first of several files, as in score")
         truth = _find_truth(inspections)
-        training = None if train is None else Training.of(train, names, max_line=max_line, threads=threads)
+        training = None
+        if train is not None:
+            training = Training.of(train, names, max_line=max_line, threads=threads)
         options = {"filter": filter, "n_labels": n_labels, "labels": labels, "max_line": max_line, "threads": threads}
         pairs = [
             inspect_pair(truth, file, training, **options)
@@ -339,7 +371,9 @@ def _inspect_state(path: Path) -> StateInspection:
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
     setup = state.setup
-    propensities = state.setup.propensities
+    propensities = None
+    if setup.propensities is not NO_PROPENSITIES:
+        propensities = pick(setup.propensities, ("digest", *PROPENSITIES))
     return StateInspection(
         str(path),
         state.version,
@@ -347,7 +381,7 @@ def _inspect_state(path: Path) -> StateInspection:
         setup.width.or_none,
         tuple(map(str, setup.program.measures)),
         dict(setup.options.changed()),
-        None if propensities is NO_PROPENSITIES else pick(propensities, ("digest", *PROPENSITIES)),
+        propensities,
         state.truth,
         state.scores,
         state.shards,

@@ -33,7 +33,10 @@ def read_bin_spec(spec: Any) -> AskedBins:
             f"{argument('by_frequency')} must be a number of bins, names of bins, or ascending training counts, "
             f"got {spec!r}"
         )
-    if max(len(words), 0 if may_be_edges or not numbers else numbers[0]) > MOST_BINS:
+    n_bins = len(words)
+    if numbers and not may_be_edges:
+        n_bins = max(n_bins, numbers[0])
+    if n_bins > MOST_BINS:
         raise UsageError(f"{argument('by_frequency')} has at most {MOST_BINS:,} bins, got {spec!r}")
     if numbers and may_be_edges:
         if any(first >= second for first, second in pairwise(numbers)):
@@ -74,9 +77,15 @@ def _name_by_counts(edges: Sequence[int]) -> tuple[str, ...]:
     """Name bins by the training counts of their labels: ``100 or more``, ``10 to 99``, ``0 to 9``."""
     names = [f"{edges[-1]:,} or more"]
     for low, next_low in reversed(list(pairwise([0, *edges]))):
-        high = next_low - 1
-        names.append(f"{low:,}" if low == high else f"{low:,} to {high:,}")
+        names.append(span(low, next_low - 1))
     return tuple(names)
+
+
+def span(low: int, high: int, to: str = " to ") -> str:
+    """Return a range of counts as text; a single number if both ends are equal."""
+    if low == high:
+        return f"{low:,}"
+    return f"{low:,}{to}{high:,}"
 
 
 def _split(spec: Any) -> tuple[list[str], bool]:
@@ -86,7 +95,9 @@ def _split(spec: Any) -> tuple[list[str], bool]:
         return words, len(words) > 1
     if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
         return [str(word).strip() for word in spec], True
-    return [] if isinstance(spec, bool) else [str(spec)], False
+    if isinstance(spec, bool):
+        return [], False
+    return [str(spec)], False
 
 
 def _is_number(word: str) -> bool:

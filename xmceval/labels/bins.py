@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from xmceval.errors import DataError, argument, counted, plural
-from xmceval.labels.bin_spec import read_bin_spec
+from xmceval.errors import DataError, agreeing, argument, counted, plural
+from xmceval.labels.bin_spec import read_bin_spec, span
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Int64
 from xmceval.rows.nouns import OF_LABELS, Nouns
@@ -39,20 +39,17 @@ class Bin:
         """The range of training rows of its labels, as text."""
         if self.is_empty:
             return "empty"
-        return f"{self.low:,}" if self.low == self.high else f"{self.low:,}\N{EN DASH}{self.high:,}"
+        return span(self.low, self.high, "\N{EN DASH}")
 
     def describe(self, truth: str = "", nouns: Nouns = OF_LABELS) -> str:
         """Describe it in one line; `truth` is the file whose own rows were counted, without training labels."""
         if self.is_empty:
             return f"{self.name}: no {plural(nouns.label)}"
-        rows = nouns.row if self.high == 1 else plural(nouns.row)
-        rows = f"{rows} of {truth} itself" if truth else f"training {rows}"
-        span = f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
-        positives = "its" if truth else "the training"
-        return (
-            f"{self.name}: {counted(self.n_labels, nouns.label)} with {span} {rows}, "
-            f"{self.mass:.1%} of {positives} positives"
-        )
+        rows = agreeing(self.high, nouns.row, plural(nouns.row))
+        labels = f"{self.name}: {counted(self.n_labels, nouns.label)} with {span(self.low, self.high)}"
+        if truth:
+            return f"{labels} {rows} of {truth} itself, {self.mass:.1%} of its positives"
+        return f"{labels} training {rows}, {self.mass:.1%} of the training positives"
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,11 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     for number, name in enumerate(asked.names):
         inside = by_code == number
         present = counts[inside & (labels > 0)]
-        low, high = (int(present[0]), int(present[-1])) if present.size else (0, 0)
+        low = 0
+        high = 0
+        if present.size:
+            low = int(present[0])
+            high = int(present[-1])
         share = float(positives[inside].sum() / max(positives.sum(), 1.0))
         bins.append(Bin(name, low, high, int(labels[inside].sum()), share))
     return Bins(tuple(bins), by_code)

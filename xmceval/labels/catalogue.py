@@ -109,7 +109,9 @@ class Dataset:
     @property
     def constants(self) -> str:
         """A and B as text."""
-        return "no agreed A and B" if self.a is None else f"A={self.a:g} B={self.b:g}"
+        if self.a is None:
+            return "no agreed A and B"
+        return f"A={self.a:g} B={self.b:g}"
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,9 @@ def find_dataset(name: str) -> Dataset:
         import difflib
 
         near = difflib.get_close_matches(_normalize(name), entries, 1)
-        hint = f" (did you mean {entries[near[0]].name}?)" if near else ""
+        hint = ""
+        if near:
+            hint = f" (did you mean {entries[near[0]].name}?)"
         raise UsageError(f"unknown data set {name!r}{hint}; expected one of {listed(datasets())}")
     return entry
 
@@ -179,11 +183,11 @@ def hint_at_dataset(
 
 @cache
 def _splits_by_sizes() -> Mapping[Sizes, list[tuple[Dataset, Split]]]:
-    found: dict[Sizes, list[tuple[Dataset, Split]]] = {}
+    by_sizes: dict[Sizes, list[tuple[Dataset, Split]]] = {}
     for entry in datasets().values():
         for split in entry.splits:
-            found.setdefault(split.sizes, []).append((entry, split))
-    return found
+            by_sizes.setdefault(split.sizes, []).append((entry, split))
+    return by_sizes
 
 
 def published(name: str) -> tuple[Published, ...]:
@@ -202,7 +206,9 @@ def read_table(name: str) -> Iterator[dict[str, str]]:
 
     home = files("xmceval")
     inside = home / "datasets" / name
-    table = inside if inside.is_file() else home / ".." / "datasets" / name
+    table = inside
+    if not inside.is_file():
+        table = home / ".." / "datasets" / name
     lines = table.read_text(encoding="utf-8").splitlines()
     yield from csv.DictReader(
         (line for line in lines if not line.startswith("#")), delimiter="\t", quoting=csv.QUOTE_NONE
@@ -214,7 +220,9 @@ def _split_parts(cell: str) -> list[str]:
 
 
 def _parse_number(cell: str) -> float | None:
-    return float(cell) if cell else None
+    if not cell:
+        return None
+    return float(cell)
 
 
 def _parse_dataset(row: Mapping[str, str]) -> Dataset:

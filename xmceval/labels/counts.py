@@ -63,8 +63,10 @@ def sum_by_id(ids: Any, counts: Int64) -> tuple[Any, Int64]:
     """Sum the counts [n, ...] of each id; return the ascending ids and the sums."""
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
-    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])[: ids.size])
-    return ids[starts], np.add.reduceat(counts[order], starts, axis=0) if starts.size else counts
+    if not ids.size:
+        return ids, counts
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+    return ids[starts], np.add.reduceat(counts[order], starts, axis=0)
 
 
 def count_labels(

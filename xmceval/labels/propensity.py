@@ -49,7 +49,9 @@ class Propensities:
     @property
     def counts(self) -> Int64:
         """The number of training rows for each code, int64 [n_codes]."""
-        return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
+        if self.table_counts is None:
+            return np.arange(self.inverse.size)
+        return self.table_counts
 
     @property
     def n_positives(self) -> int:
@@ -72,10 +74,15 @@ class Propensities:
 
         Equal propensities have the same digest, whatever file they come from.
         """
-        numbers: NDArray[Any] = self.inverse if self.n is None else self.counts
-        model = [] if self.n is None else [self.n, self.a, self.b]
+        numbers: NDArray[Any] = self.inverse
+        model = list[float | None]()
+        if self.n is not None:
+            numbers = self.counts
+            model = [self.n, self.a, self.b]
         used = numbers[self.codes]
-        labels = self.ids if self.ids.size else np.arange(used.size)
+        labels = self.ids
+        if not labels.size:
+            labels = np.arange(used.size)
         differs = used != numbers[0]  # the others are like labels beyond the table
         parts = (np.array(model, dtype=np.float64), numbers[:1], labels[differs], used[differs])
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).hexdigest()
@@ -112,6 +119,7 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
     Returns
     -------
     float64 array with the shape of `counts`
+        1/p of each label, at least 1.
 
     Raises
     ------
@@ -167,9 +175,15 @@ def _invert(counts: NDArray[Any], n: int, a: float, b: float) -> Float64:
 
 def constants(entry: Dataset | None, a: float | None, b: float | None) -> tuple[float, float]:
     """Return A and B: as passed, else from a data set, else the usual constants."""
-    default_a = DEFAULT_A if entry is None or entry.a is None else entry.a
-    default_b = DEFAULT_B if entry is None or entry.b is None else entry.b
-    return default_a if a is None else a, default_b if b is None else b
+    if entry is not None and a is None:
+        a = entry.a
+    if entry is not None and b is None:
+        b = entry.b
+    if a is None:
+        a = DEFAULT_A
+    if b is None:
+        b = DEFAULT_B
+    return a, b
 
 
 def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) -> Propensities:

@@ -28,7 +28,7 @@ from xmceval.rows.block import Block, Float64
 from xmceval.rows.filters import Filter
 from xmceval.rows.matrices.frames import rows_of
 from xmceval.rows.matrices.source import check_narrow, open_pair
-from xmceval.rows.names import EARLIER, Axis, are_both_named, first_named
+from xmceval.rows.names import EARLIER, Axis, first_named
 from xmceval.rows.source import Lockstep, Source, agreed_width, as_batch, declared_width
 from xmceval.rows.threads import as_error, each_block
 from xmceval.scoring.compile import compile_program
@@ -164,8 +164,10 @@ class Evaluator:
                 f"{chosen.needs_sources} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates "
                 "propensities from batches (hint: pass one of them, or other metrics)"
             )
-        names = None if chosen.labels is None else read_names(chosen.labels)
-        setup = find_setup(chosen, program, train, KnownLabels(listed=names), max_weight=max_weight)
+        names = None
+        if chosen.labels is not None:
+            names = read_names(chosen.labels)
+        setup = find_setup(chosen, program, train, KnownLabels(listed=names), weights=weights, max_weight=max_weight)
         if names is not None:
             setup = replace(setup, labels=names.axis)
         if setup.width.is_known:
@@ -235,7 +237,8 @@ class Evaluator:
             self._check_whole()
             setup = self._base.setup
             pair = None
-            _check_growing(self._base)
+            if self._is_first:
+                _check_growing(self._base)
             if self._n_rows and setup.labels is None and setup.options.duplicates == "error":  # as in earlier batches
                 n_labels = setup.width.or_none
                 pair = open_pair(y_true, y_score, n_labels, has_grades=setup.has_grades, depth=depth_of(setup))
@@ -312,7 +315,7 @@ class Evaluator:
         if hasattr(sample_weight, "to_numpy"):
             from xmceval.scoring.setup.per_row import join_values  # not loaded for weights without an index
 
-            if not are_both_named(rows):
+            if rows is None or not rows.is_named:
                 first_named(scored_rows, rows_of(sample_weight, name), truth.name)
             sample_weight, _ = join_values(sample_weight, name, "weight", None, rows)
         if isinstance(sample_weight, (str, Path)):
@@ -338,7 +341,7 @@ class Evaluator:
         All rows are checked before any is added. Sums are added to a copy, counts by label to the counters of the
         totals so far, after everything that may be refused.
         """
-        for matrix in scores.parts:
+        for matrix in scores.shards or (scores,):
             if matrix.is_ranked:
                 setup.refuse_ranking(matrix.name)
         if setup.options.threshold is not None:

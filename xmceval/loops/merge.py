@@ -47,6 +47,7 @@ def merge(
     Returns
     -------
     Result
+        As `score` returns for all rows at once.
 
     Raises
     ------
@@ -77,17 +78,17 @@ def merge(
     >>> merge([first, second])["P@1"]
     0.5
     """
-    found = states
+    shards = states
     if isinstance(states, (str, Path)):
-        found = find_shards(states)
-    if isinstance(found, (str, Path, Evaluator)):
+        shards = find_shards(states)
+    if isinstance(shards, (str, Path, Evaluator)):
         hint = " (hint: pass a list, or a pattern such as '*.state.npz')"
         raise UsageError(f"states must be a list of paths or Evaluators, got only one{hint}")
-    if isinstance(found, Mapping) or not isinstance(found, (Iterable, Shards)):  # a Result is a mapping
-        raise UsageError(f"states must be a list of paths or Evaluators, got {describe_type(found)}")
-    if isinstance(found, Shards):
-        found = found.parts
-    result = merge_states(list(found), name=name, save_state=save_state, force=force)
+    if isinstance(shards, Mapping) or not isinstance(shards, (Iterable, Shards)):  # a Result is a mapping
+        raise UsageError(f"states must be a list of paths or Evaluators, got {describe_type(shards)}")
+    if isinstance(shards, Shards):
+        shards = shards.parts
+    result = merge_states(list(shards), name=name, save_state=save_state, force=force)
     warn(result.doubts)
     return result
 

@@ -83,7 +83,7 @@ class Metric(torchmetrics.Metric):
             raise UsageError("the number of labels is not known (hint: pass n_labels)")
 
     def update(self, preds: Any, target: Any) -> None:
-        """Add a batch of rows, scores first, as other metrics of torchmetrics; after an error nothing of it was added.
+        """Add a batch, with the scores first as in torchmetrics; a batch that raises an error is not added.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ def _column(
     source: str,
     *,
     note: str = "",
-    **own: Any,
+    **fields: Any,
 ) -> Metric:
     return Metric(
         name,
@@ -44,7 +44,7 @@ def _column(
         cutoff="none",
         cost=COLUMN_COST,
         note=note or (COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2]),
-        **own,
+        **fields,
     )
 
 

@@ -65,14 +65,14 @@ AVERAGE_NOTES = MappingProxyType(
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
-def _micro(name: str, title: str, rate: str, divisor: str, **own: Any) -> Metric:
+def _micro(name: str, title: str, rate: str, divisor: str, **fields: Any) -> Metric:
     return Metric(
         name,
         title,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
         note="predictions within the cutoff are tp + fp, fewer than k where there are not as many",
-        **own,
+        **fields,
     )
 
 
@@ -103,7 +103,7 @@ def _decision(
     *,
     norms: Mapping[str, Norm] | None = None,
     note: str = DECISION_NOTE,
-    **own: Any,
+    **fields: Any,
 ) -> Metric:
     choices = {"average": averages}
     notes = [note]
@@ -122,11 +122,11 @@ def _decision(
         cutoff="none",
         choices=choices,
         note="; ".join(notes),
-        **own,
+        **fields,
     )
 
 
-def _count(name: str, title: str, formula: str, *, source: str = SOKOLOVA, **own: Any) -> Metric:
+def _count(name: str, title: str, formula: str, *, source: str = SOKOLOVA, **fields: Any) -> Metric:
     return Metric(
         name,
         title,
@@ -138,7 +138,7 @@ def _count(name: str, title: str, formula: str, *, source: str = SOKOLOVA, **own
         bounds=UNBOUNDED,
         higher_is_better=name not in {"fp", "fn"},
         unit="cells",
-        **own,
+        **fields,
     )
 
 

@@ -79,7 +79,9 @@ class Measure:
     @cached_property
     def name(self) -> str:
         """The canonical name."""
-        return f"{self.head}@{self.cutoff}" if self.cutoff else self.head
+        if not self.cutoff:
+            return self.head
+        return f"{self.head}@{self.cutoff}"
 
     @cached_property
     def head(self) -> str:
@@ -91,7 +93,10 @@ class Measure:
             for name, default in defaults.items()
             if name != self.metric.level and self.chosen.get(name, default) != default
         ]
-        return self.metric.name.partition("@")[0] + (f"({','.join(options)})" if options else "")
+        head = self.metric.name.partition("@")[0]
+        if not options:
+            return head
+        return f"{head}({','.join(options)})"
 
     @cached_property
     def cutoff(self) -> str:
@@ -109,8 +114,10 @@ class Measure:
 
     def number(self, name: str) -> float:
         """Return the value of a numeric option."""
-        number = self.metric.numbers.get(name)
-        return float(self.chosen.get(name, number.default if number else 0.0))
+        default = 0.0
+        if name in self.metric.numbers:
+            default = self.metric.numbers[name].default
+        return float(self.chosen.get(name, default))
 
     @cached_property
     def rel(self) -> int:
@@ -146,8 +153,9 @@ class Measure:
     @cached_property
     def needs_labels(self) -> bool:
         """Whether the number of labels is needed: as a divisor, for true negatives, or to rank all labels."""
-        is_of_labels = self.average in {"macro", "labels"}
-        return self.averages_all_labels if is_of_labels else self.metric.needs_labels
+        if self.average in {"macro", "labels"}:
+            return self.averages_all_labels
+        return self.metric.needs_labels
 
     @cached_property
     def needs_propensities(self) -> bool:
@@ -186,7 +194,10 @@ class Measure:
         if self.metric.needs_propensities:
             yield "w = 1 / propensity of the label"
         if self.metric.gain == "grade":
-            yield "g = " + ("2^grade - 1" if self.option("gain") == "exp" else "grade (1 in binary truth)")
+            gain = "grade (1 in binary truth)"
+            if self.option("gain") == "exp":
+                gain = "2^grade - 1"
+            yield f"g = {gain}"
         for name, number in self.metric.numbers.items():
             if name != "rel":
                 yield f"{name} = {format_number(self.number(name))}"
@@ -194,10 +205,12 @@ class Measure:
                 yield f"labels of grade {self.rel} or above are true"
         zero = self.option("zero")
         if zero:
-            yield f"0/0 is {'left out' if zero == 'skip' else zero}"
+            yield f"0/0 is {zero.replace('skip', 'left out')}"
         yield AVERAGE_TEXT[self.average].format(labels=LABELS_TEXT.get(self.option("over"), ""))
         if self.k is not None:
             yield f"k = {self.k}"
         elif self.metric.cutoff == "optional":
-            counts = self.norm.divisor in BY_LENGTH
-            yield "over the whole list" + (", k = the number of the instance's predictions" if counts else "")
+            over = "over the whole list"
+            if self.norm.divisor in BY_LENGTH:
+                over += ", k = the number of the instance's predictions"
+            yield over

@@ -45,7 +45,9 @@ class Number:
     @property
     def kind(self) -> str:
         """The accepted values, in words."""
-        kind = "a whole number" if self.is_whole else "a number"
+        kind = "a number"
+        if self.is_whole:
+            kind = "a whole number"
         if self.is_open:
             return f"{kind} between {self.low:g} and {self.high:g}"
         if self.high < LARGEST:
@@ -54,13 +56,17 @@ class Number:
 
     def accepts(self, value: float) -> bool:
         """Return whether a value is within the bounds."""
-        is_inside = self.low < value < self.high if self.is_open else self.low <= value <= self.high
+        is_inside = self.low <= value <= self.high
+        if self.is_open:
+            is_inside = self.low < value < self.high
         return is_inside and not (self.is_whole and value != int(value))
 
 
 def format_number(value: float) -> str:
     """Format a numeric option as in names of measures."""
-    return str(int(value)) if value == int(value) else repr(value)
+    if value == int(value):
+        return str(int(value))
+    return repr(value)
 
 
 REL = Number(1, 1, LARGEST, is_whole=True)
@@ -147,12 +153,10 @@ class Metric:
     @cached_property
     def options(self) -> Mapping[str, tuple[str, ...]]:
         """Option names and their choices, the default first."""
-        options = {
-            "norm": tuple(self.norms),
-            "discount": self.discounts,
-            "gain": ("linear", "exp") if self.gain == "grade" else (),
-            **self.choices,
-        }
+        options = {"norm": tuple(self.norms), "discount": self.discounts}
+        if self.gain == "grade":
+            options["gain"] = ("linear", "exp")
+        options.update(self.choices)
         return MappingProxyType({name: choices for name, choices in options.items() if len(choices) > 1})
 
     @cached_property

@@ -161,14 +161,21 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     ks : iterable of int, optional
         The cutoffs of names without one; default 1, 3 and 5, or the whole list for metrics that usually use it.
     """
-    cutoffs = None if ks is None else tuple([check_cutoff(k) for k in ks])
-    if isinstance(names, dict) or not isinstance(names, (str, Metric, Iterable)):
-        hint = " (hint: names contain their cutoffs, as in ['P@1,5', 'nDCG@3'])" if isinstance(names, dict) else ""
+    cutoffs = None
+    if ks is not None:
+        cutoffs = tuple([check_cutoff(k) for k in ks])
+    hint = ""
+    if isinstance(names, dict):
+        hint = " (hint: names contain their cutoffs, as in ['P@1,5', 'nDCG@3'])"
+    if isinstance(names, (str, Metric)):
+        names = [names]
+    if hint or not isinstance(names, Iterable):
         raise UsageError(f"metrics must be names such as 'P@5', got {describe_type(names)}{hint}")
-    texts = (names,) if isinstance(names, (str, Metric)) else tuple(names)
+    texts = tuple(names)
     for text in texts:
         if not isinstance(text, str):
-            hint = f" (hint: pass its name, {text.name!r})" if isinstance(text, Metric) else ""
+            if isinstance(text, Metric):
+                hint = f" (hint: pass its name, {text.name!r})"
             raise UsageError(f"metrics must be names, got {describe_type(text)}{hint}")
     return list(_parse_names(texts, cutoffs))
 
@@ -229,7 +236,9 @@ def check_cutoff(k: object) -> int:
     except (TypeError, ValueError, OverflowError):
         is_whole = False
     if not is_whole or isinstance(k, bool) or value < 1:
-        hint = " (hint: name the metric with it: P@all)" if isinstance(k, str) and k == ALL else ""
+        hint = ""
+        if isinstance(k, str) and k == ALL:
+            hint = " (hint: name the metric with it: P@all)"
         raise UsageError(f"k must be a whole number of at least 1, got {k!r}{hint}")
     return int(value)
 
@@ -245,7 +254,9 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
     word, options, *places = match.groups()
     at = next((place for place in places if place is not None), None)
     head, _, tail = word.rpartition("_")
-    word, at = (head.removesuffix("_at"), tail) if at is None and head and tail.isdigit() else (word, at)
+    if at is None and head and tail.isdigit():
+        word = head.removesuffix("_at")
+        at = tail
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
         word, at = alias.partition("@")[::2]
@@ -254,10 +265,13 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
         key, _, value = (part.strip().lower() for part in item.partition("="))
         option = _parse_option(metric, key, value)
         rescale = _NUMBER_SPELLINGS.get((_normalize(word), key))
-        chosen = {**chosen, **(option if rescale is None else {key: format_number(rescale(float(option[key])))})}
+        if rescale is not None:
+            option = {key: format_number(rescale(float(option[key])))}
+        chosen = {**chosen, **option}
     if at is not None and alias_cutoff not in {None, at.lower()}:
         raise UsageError(f"{word} is {metric.name}@{alias_cutoff}, got @{at}")
-    at = alias_cutoff if at is None else at
+    if at is None:
+        at = alias_cutoff
     if metric.level:
         return tuple(
             Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)
@@ -267,8 +281,10 @@ def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ..
 
 def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> list[str]:
     """Parse the levels after the @ of a metric; without an @ use the option, or the default."""
+    if at is None and metric.level in chosen:
+        return [chosen[metric.level]]
     if at is None:
-        return [chosen[metric.level]] if metric.level in chosen else [format_number(level) for level in DEFAULT_LEVELS]
+        return [format_number(level) for level in DEFAULT_LEVELS]
     if metric.level in chosen:
         raise UsageError(f"{metric.name} has its {metric.level} twice: as an option and after the @")
     return [_parse_number(metric, metric.level, part.strip()) for part in at.split(",")]
@@ -283,11 +299,19 @@ def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: tuple[int, ...] | No
     if at is None or at.lower() == "k":  # AUC@k, as listed in METRICS, is at the cutoffs k
         if cutoffs is None and at is None and metric.is_of_whole_list:
             return [None]
-        return list(DEFAULT_CUTOFFS if cutoffs is None else cutoffs)
+        if cutoffs is None:
+            return [*DEFAULT_CUTOFFS]
+        return [*cutoffs]
     parts = [part.strip() for part in at.split(",")]
     if ALL in (part.lower() for part in parts) and metric.cutoff != "optional":
         raise UsageError(f"{metric.name.partition('@')[0]} needs a cutoff, got @all")
-    return [k for part in parts for k in ([None] if part.lower() == ALL else parse_cutoffs(part))]
+    ks = list[int | None]()
+    for part in parts:
+        if part.lower() == ALL:
+            ks.append(None)
+        else:
+            ks += parse_cutoffs(part)
+    return ks
 
 
 def _normalize(word: str) -> str:
@@ -301,8 +325,12 @@ _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
 def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
     """Find a metric by name or alias; also return the options and the cutoff that an alias implies."""
     key = _normalize(word)
-    tail = "n" if at is not None and at.lower() == "n" else "k"  # R@n and AUC@k have their own entries
-    for candidate in ([f"{key}@{tail}"] if at is not None else []) + [key]:
+    candidates = [key]
+    if at is not None:  # R@n and AUC@k have their own entries
+        candidates = [f"{key}@k", key]
+        if at.lower() == "n":
+            candidates = [f"{key}@n", key]
+    for candidate in candidates:
         if candidate in _METRICS_BY_KEY:
             return METRICS[_METRICS_BY_KEY[candidate]], {}, None
     if key in _ALIASES_BY_KEY:
@@ -310,14 +338,18 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         if meaning in METRICS:
             return METRICS[meaning], {}, None
         measure = _parse_name(meaning, (1,))[0]
-        cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
-        return measure.metric, dict(measure.chosen), cutoff or None
+        cutoff = None
+        if measure.metric.cutoff != "none":
+            cutoff = meaning.partition("@")[2] or None
+        return measure.metric, dict(measure.chosen), cutoff
     root = _WORDS_AROUND.sub("", key)
     for tool, names in ELSEWHERE.items():
         for other in names:
             if root == _WORDS_AROUND.sub("", _normalize(other)):
-                has = "has it" if key == _normalize(other) else f"has {other}"
-                raise UsageError(f"{word} is not computed here; {tool} {has}")
+                its_name = other
+                if key == _normalize(other):
+                    its_name = "it"
+                raise UsageError(f"{word} is not computed here; {tool} has {its_name}")
     known = _ALIASES_BY_KEY | _METRICS_BY_KEY
     meant = (
         dict.fromkeys(_list_averages(word))
@@ -325,7 +357,9 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         or dict.fromkeys(known[match] for match in difflib.get_close_matches(key, known, 3, NEAR))
         or dict.fromkeys(known[match] for match in difflib.get_close_matches(root, known, 3, NEAR))
     )
-    question = f"; did you mean {' or '.join(meant)}?" if meant else ""
+    question = ""
+    if meant:
+        question = f"; did you mean {' or '.join(meant)}?"
     hint = _hint_at_commas(name) or f"{question} (hint: xmceval metrics lists all)"
     raise UsageError(f"unknown metric {name!r}{hint}")
 
@@ -344,11 +378,14 @@ def _list_averages(word: str) -> Iterable[str]:
 def _hint_at_commas(text: str) -> str:
     """Hint at commas if several names are separated by blanks."""
     words = text.split()
+    if len(words) < 2:
+        return ""
     try:
-        names = [_parse_name(word, None) for word in words] if len(words) > 1 else []
+        for word in words:
+            _parse_name(word, None)
     except UsageError:
         return ""
-    return f" (hint: separate metrics by commas: {','.join(words)})" if names else ""
+    return f" (hint: separate metrics by commas: {','.join(words)})"
 
 
 def _parse_option(metric: Metric, key: str, value: str) -> dict[str, str]:

@@ -89,8 +89,10 @@ def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") ->
     is_defined : bool array with the same shape
     """
     fractions = rate(cells, beta)
-    total: Any = 0.0
-    parts: Any = 0 if zero == "skip" else len(fractions)
+    quotients = list[Any]()
+    parts: Any = len(fractions)
+    if zero == "skip":
+        parts = 0
     for num, den in fractions:
         is_defined = den > 0
         quotient = num / np.where(is_defined, den, 1.0)  # 0 for 0/0
@@ -98,7 +100,8 @@ def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") ->
             parts = parts + is_defined
         elif zero != "0":
             quotient = np.where(is_defined, quotient, float(zero))
-        total = quotient if len(fractions) == 1 else total + quotient
+        quotients.append(quotient)
+    total = sum(quotients[1:], quotients[0])
     if len(fractions) > 1:
         total = total / np.maximum(parts, 1)
     values: Float64 = np.asarray(total, dtype=np.float64)

@@ -41,18 +41,19 @@ def render_page(
     """
     check_installed()
     layout = layout.settle(results[0].nouns)
+    truth = results[0].truth
     if comparison is None:
         sheet = build_sheet(results, layout)
         systems = [result.name for result in results]
         doubts = tuple(shared_lines(results, "doubts"))
-        truth = results[0].truth
     else:
         sheet = build_comparison_sheet(comparison, layout)
         systems = list(comparison.systems)
         doubts = comparison.doubts
-        truth = ARRAY if comparison.source else results[0].truth
     names = [result.name for result in results] + systems + [figure.measure.head for figure in results[0].figures]
-    is_of_groups = any(part.bin.noun == "group" for result in results for part in result.slices)
+    bins = "By label frequency"
+    if any(part.bin.noun == "group" for result in results for part in result.slices):
+        bins = "By group"
     doubt_list: Markup = draw_lines((isolate(line, names) for line in doubts), "doubts")
     if len(doubts) > MOST_LINES:
         doubt_list = fold(counted(len(doubts), "doubt"), doubt_list)
@@ -67,7 +68,7 @@ def render_page(
         "Verdict": draw_lines((write_sentence(line, names) for line in sheet.verdicts), "verdicts"),
         "Doubts": doubt_list,
         "Results": _draw_values(results, sheet, sheet.sections[:1], names),
-        "By group" if is_of_groups else "By label frequency": _draw_values(results, sheet, sheet.sections[1:]),
+        bins: _draw_values(results, sheet, sheet.sections[1:]),
         "Pictures": join(figures),
         **_draw_comparison(comparison, layout, names),
         "Definitions": draw_definitions(results[0]),
@@ -90,7 +91,7 @@ def render_page(
 
 def _list_names(systems: Sequence[str]) -> Markup:
     *most, last = map(name, systems)
-    return join([separate(most, ", "), " and " if most else "", last])
+    return separate([separate(most, ", "), last], " and ")
 
 
 def _draw_values(
@@ -98,9 +99,13 @@ def _draw_values(
 ) -> Markup:
     """Show the table of all labels, or of bins of labels or groups of rows; with `names`, also the notes."""
     shares = [figure.measure.metric.unit == "share" for result in results for figure in result.figures]
-    unit = ("Percent" if all(shares) else "Shares in percent") if sheet.layout.is_in_percent and any(shares) else ""
-    notes = () if names is None else (write_sentence(line, names) for line in (*sheet.notes, *sheet.below))
-    return join([*(draw_section(section, sheet, unit) for section in sections), draw_lines(notes, "lines")])
+    unit = ""
+    if sheet.layout.is_in_percent and any(shares):
+        unit = "Percent" if all(shares) else "Shares in percent"
+    drawn = [draw_section(section, sheet, unit) for section in sections]
+    if names is not None:
+        drawn.append(draw_lines((write_sentence(line, names) for line in (*sheet.notes, *sheet.below)), "lines"))
+    return join(drawn)
 
 
 def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison | None) -> Markup:
@@ -131,12 +136,11 @@ def _draw_comparison(comparison: Comparison | None, layout: Layout, names: Seque
         differences = [difference for difference in comparison.differences if bool(difference.bin) == in_bins]
         listings.append(list(list_differences(replace(comparison, differences=tuple(differences)), layout)))
     whole, bins = listings
-    drawn = draw_listings(whole, names) if comparison.differences else Markup("")
+    drawn = draw_listings(whole, names)
     if bins:
         noun = comparison.results[0].slices[0].bin.noun
         drawn = join([drawn, fold(f"In each {noun}: {counted(len(bins), 'table')}", draw_listings(bins, names))])
-    runs = draw_listings(list_runs(comparison.runs, layout), names) if comparison.runs else Markup("")
-    return {"Differences": drawn, "Runs": runs}
+    return {"Differences": drawn, "Runs": draw_listings(list_runs(comparison.runs, layout), names)}
 
 
 def _frame_page(title: str, header: Markup, sections: Mapping[str, Markup]) -> str:

@@ -76,8 +76,7 @@ def draw_definitions(result: Result) -> Markup:
 
 def _define(measures: Sequence[Measure], nouns: Nouns) -> tuple[Child, Child]:
     first = measures[0]
-    definition = nouns.name_rows(first.definition)
-    formula = definition if first.k is None else definition.removesuffix(f"; k = {first.k}")
+    formula = nouns.name_rows(first.definition).removesuffix(f"; k = {first.k}")
     parts: list[Child] = [element("div", first.metric.title), element("div", element("code", formula))]
     if first.k is not None:
         parts.append(element("div", f"Here k = {', '.join(measure.cutoff for measure in measures)}."))

@@ -1,4 +1,4 @@
-"""Render the sheet of a report as HTML tables that can be scrolled with the keyboard."""
+"""Draw sheets as HTML tables that can be scrolled with the keyboard, on a page or alone in a notebook."""
 
 from __future__ import annotations
 
@@ -6,10 +6,36 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from xmceval.report.forms.html import Child, Markup, element, isolate, join, name
+from xmceval.report.forms.html import Child, Markup, element, isolate, join, name, raw
 from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
 
 WIDEST = 88  # characters of values that fit on an A4 page
+TAGS = {BEST: "b", SECOND: "u"}
+# Of a fragment in a notebook, whose own style aligns cells to the right.
+STYLE = (
+    ".xmceval th, .xmceval td { text-align: left; } .xmceval .number { text-align: right; white-space: nowrap; } "
+    ".xmceval sup { display: inline-block; text-align: left; } .xmceval .scroll { overflow-x: auto; } "
+    ".xmceval ul { list-style: none; padding: 0; }"
+)
+
+
+def draw(sheet: Sheet) -> str:
+    """Draw a fragment for notebooks: the verdicts, one table of all sections, the notes and the lists."""
+    room = _find_room(sheet.rows)
+    rows = []
+    for section in sheet.sections:
+        if section.title:
+            title = element("th", section.title, colspan=len(sheet.columns) + 1, scope="rowgroup")
+            rows.append(element("tr", title))
+        rows += [_draw_row(row, sheet.columns, room) for row in section.rows]
+    parts = [
+        element("style", raw(STYLE)),
+        draw_lines((*sheet.verdicts, *sheet.above), "lines"),
+        _draw_table(None, "", sheet.columns, range(len(sheet.columns)), rows, "All values"),
+        draw_lines((*sheet.notes, *sheet.below), "lines"),
+        draw_listings(sheet.listings, [row.head for row in sheet.rows]),
+    ]
+    return element("div", parts, class_="xmceval")
 
 
 def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
@@ -18,7 +44,7 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
     following = iter(sheet.columns)
     sizes = sheet.groups or [1] * len(sheet.columns)
     groups = [sum(column in columns for column in islice(following, size)) for size in sizes]
-    room = max((len(cell.marks) for row in section.rows for cell in row.cells.values()), default=0)
+    room = _find_room(section.rows)
     widths = [_measure(column, section) + room for column in columns]
     drawn = []
     for i, block in enumerate(split_columns(columns, widths, WIDEST, list(filter(None, groups)))):
@@ -27,6 +53,11 @@ def draw_section(section: Section, sheet: Sheet, unit: str) -> Markup:
         label = f"{section.title or 'All values'}, {block[0]} to {block[-1]}"
         drawn.append(_draw_table(caption, "", block, range(len(block)), rows, label))
     return join(drawn)
+
+
+def _find_room(rows: Iterable[Row]) -> int:
+    """Return the characters of the longest marks."""
+    return max((len(cell.marks) for row in rows for cell in row.cells.values()), default=0)
 
 
 def _measure(column: str, section: Section) -> int:
@@ -48,31 +79,39 @@ def _write_head(words: str) -> Markup:
 
 def _draw_cell(cell: Cell, room: int) -> list[Child]:
     """Draw a value with its emphasis and marks, for which each cell has `room`, and its interval below."""
-    tag = {BEST: "b", SECOND: "u"}.get(cell.emphasis)
-    value = element(tag, cell.value) if tag else cell.value
-    interval = [" ", element("span", cell.interval, class_="interval")] if cell.interval else None
-    marks = element("sup", cell.marks, style=f"min-width: {room}ch") if room else None
-    return [element("span", value, interval, class_="value"), marks]
+    value: Child = cell.value
+    if cell.emphasis:
+        value = element(TAGS[cell.emphasis], cell.value)
+    if cell.interval:
+        value = [value, " ", element("span", cell.interval, class_="interval")]
+    drawn: list[Child] = [element("span", value, class_="value")]
+    if room:
+        drawn.append(element("sup", cell.marks, style=f"min-width: {room}ch"))
+    return drawn
 
 
 def _explain(section: Section, unit: str) -> Markup:
     """Explain the unit of values, the lines below them, and how the best values are marked."""
     cells = [cell for row in section.rows for cell in row.cells.values()]
-    intervals = [cell.interval for cell in cells]
     emphases = {cell.emphasis for cell in cells}
-    words: list[Child] = [
-        unit,
-        "± is half the 95% interval" if any(text.startswith("±") for text in intervals) else None,
-        "a..b is the 95% interval" if any(".." in text for text in intervals) else None,
-        ["the ", element("b", "best"), " value is bold"] if BEST in emphases else None,
-        ["the ", element("u", "second"), " is underlined"] if SECOND in emphases else None,
-    ]
+    words: list[Child] = [unit]
+    if any(cell.interval.startswith("±") for cell in cells):
+        words.append("± is half the 95% interval")
+    if any(".." in cell.interval for cell in cells):
+        words.append("a..b is the 95% interval")
+    if BEST in emphases:
+        words.append(["the ", element("b", "best"), " value is bold"])
+    if SECOND in emphases:
+        words.append(["the ", element("u", "second"), " is underlined"])
     return separate(words, "; ")
 
 
 def draw_listings(listings: Iterable[Listing], names: Sequence[str] = ()) -> Markup:
-    """Draw lists, side by side if there is room."""
-    return element("div", [element("div", _draw_listing(listing, names)) for listing in listings], class_="lists")
+    """Draw lists, side by side if there is room; draw nothing if there are none."""
+    drawn = [element("div", _draw_listing(listing, names)) for listing in listings]
+    if not drawn:
+        return Markup("")
+    return element("div", drawn, class_="lists")
 
 
 def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
@@ -81,13 +120,17 @@ def _draw_listing(listing: Listing, names: Sequence[str]) -> Markup:
     first, *heads = listing.head
     rows = []
     for i, (head, *texts) in enumerate(listing.rows):
-        cells: list[Child] = [text if j in listing.numeric else name(text) for j, text in enumerate(texts, 1)]
-        if i in listing.detected:
-            cells[0] = element("b", cells[0])
-        classes = ("number" if j in listing.numeric else None for j in range(1, len(cells) + 1))
-        drawn = [element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True)]
-        first_cell = element("th", _write_head(head), scope="row") if head else element("td", name(head))
-        rows.append(element("tr", first_cell, drawn))
+        cells = [element("td")]
+        if head:
+            cells = [element("th", _write_head(head), scope="row")]
+        for j, text in enumerate(texts, 1):
+            if j not in listing.numeric:
+                cells.append(element("td", name(text)))
+            elif j == 1 and i in listing.detected:
+                cells.append(element("td", element("b", text), class_="number"))
+            else:
+                cells.append(element("td", text, class_="number"))
+        rows.append(element("tr", cells))
     numeric = [column - 1 for column in listing.numeric]
     return join([_draw_table(write_title(listing.title, names), first, heads, numeric, rows, listing.title), lines])
 
@@ -111,14 +154,17 @@ def _draw_head(head: str, *, is_number: bool) -> Markup:
     if not head.strip():
         return element("td")
     words, at, cutoff = head.partition("@")
-    content = [name(words), element("wbr"), at + cutoff] if words and at else name(head)
+    content: Child = name(head)
+    if words and at:
+        content = [name(words), element("wbr"), at + cutoff]
     return element("th", content, scope="col", class_="number" if is_number else None)
 
 
 def write_title(line: str, names: Sequence[str]) -> Markup:
     """Capitalise a line of the sheet, unless it begins with a name."""
-    begins_with_name = any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names)
-    return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
+    if not any(re.match(rf"{re.escape(word)}(?!\w)", line) for word in names):
+        line = line[:1].upper() + line[1:]
+    return isolate(line, names)
 
 
 def write_sentence(line: str, names: Sequence[str]) -> Markup:
@@ -129,7 +175,9 @@ def write_sentence(line: str, names: Sequence[str]) -> Markup:
 def draw_lines(lines: Iterable[Child], class_: str) -> Markup:
     """Draw lines as a list; draw nothing if there are none."""
     items = [element("li", line) for line in lines]
-    return element("ul", items, class_=class_) if items else Markup("")
+    if not items:
+        return Markup("")
+    return element("ul", items, class_=class_)
 
 
 def fold(title: Child, content: Child) -> Markup:
@@ -139,5 +187,4 @@ def fold(title: Child, content: Child) -> Markup:
 
 def separate(parts: Iterable[Child], separator: str) -> Markup:
     """Join the non-empty parts with a separator."""
-    present = [part for part in parts if part]
-    return join([[separator if i else None, part] for i, part in enumerate(present)])
+    return Markup(join(separator).join(join(part) for part in parts if part))

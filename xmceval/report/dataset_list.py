@@ -91,7 +91,9 @@ def _list_results(rows: Sequence[Published], width: int) -> list[str]:
 
 
 def _result_row(row: Published) -> tuple[str, ...]:
-    method = f"{row.method} {row.mark}".strip() + (f" {SUSPECT}" if row.suspect else "")
+    method = f"{row.method} {row.mark}".strip()
+    if row.suspect:
+        method += f" {SUSPECT}"
     return method, *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN)
 
 

@@ -91,7 +91,9 @@ def _parse(text: str, kinds: Iterable[str], expected: str, *, in_percent: bool |
         what = "differences"
         most -= least
         least = 0.0
-    has_effect = least < gate.limit <= most if kind == "at_least" else least <= gate.limit < most
+    has_effect = least <= gate.limit < most
+    if kind == "at_least":
+        has_effect = least < gate.limit <= most
     if not has_effect:
         bounds = f"{scale * least:g} to {scale * most:g}"
         hint = ""
@@ -111,8 +113,8 @@ def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:
 
 def _is_computed(name: str, measures: Sequence[Measure]) -> bool:
     """Return whether a metric is computed: at each cutoff that its name has, else at any."""
-    found = find_measures(name, measures)
-    return bool(found) and ("@" not in name or len(found) == len(parse(name)))
+    computed = find_measures(name, measures)
+    return bool(computed) and ("@" not in name or len(computed) == len(parse(name)))
 
 
 def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT) -> Iterator[GateOutcome]:
@@ -123,7 +125,9 @@ def judge_values(gates: Sequence[Gate], result: Scored, layout: Layout = DEFAULT
             estimate = result.estimates[measure.name]
             value = estimate.value
             why = ""
-            too_far = gate.limit - value if gate.kind == "at_least" else value - gate.limit
+            too_far = value - gate.limit
+            if gate.kind == "at_least":
+                too_far = -too_far
             is_decided = not (estimate.undefined or math.isnan(value))
             if not is_decided:
                 why = NOT_DECIDED.format(measure, f"it is undefined for {result.name}")

@@ -55,12 +55,16 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 
 def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
     """Write the list of metrics, or the facts on some of them, as text or JSON."""
-    entries = {f"{display_name(metric)}: {metric.title}": (metric, asked) for metric, asked in find_metrics(names)}
+    entries = find_metrics(names)
     if form == "json":
-        records = map(_record_metric, (metric for metric, _ in entries.values()) if entries else sort_by_family())
+        records = map(_record_metric, [metric for metric, _ in entries] or sort_by_family())
         return write_document({"schema": METRICS_SCHEMA, "metrics": list(records)}, is_ascii=False)
-    details = (write_entry(title, _facts(metric, asked), width) for title, (metric, asked) in entries.items())
-    return "\n".join(details) if entries else _write_table(width)
+    if not entries:
+        return _write_table(width)
+    details = []
+    for metric, asked in entries:
+        details.append(write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width))
+    return "\n".join(details)
 
 
 def _write_table(width: int) -> str:
@@ -106,7 +110,9 @@ def display_name(metric: Metric) -> str:
     """Return the name of a metric, with @k where it takes a cutoff, or the option that takes its place."""
     if metric.level:
         return f"{metric.name}@{metric.level}"
-    return metric.name if metric.cutoff == "none" or "@" in metric.name else f"{metric.name}@k"
+    if metric.cutoff == "none" or "@" in metric.name:
+        return metric.name
+    return f"{metric.name}@k"
 
 
 def list_aliases(metric: Metric) -> list[str]:
@@ -137,11 +143,14 @@ def describe_ties(metric: Metric) -> str:
     if metric.family == "confusion":
         return "no effect: only the threshold decides"
     ranks_all = metric.family == "column" or (metric.family == "row" and metric.needs_labels)
+    effect = "higher score first, then the lower label id"
     if ranks_all or metric.left_out:
-        unscored = "; labels without a score tie with each other, below all others or at 0 (--unscored)"
-        return "as in the definition: they are not ordered" + (unscored if ranks_all else "")
-    moves = "; the report shows how far ties could move a value" if metric.family == "top-k" else ""
-    return f"higher score first, then the lower label id{moves}"
+        effect = "as in the definition: they are not ordered"
+    if ranks_all:
+        effect += "; labels without a score tie with each other, below all others or at 0 (--unscored)"
+    if metric.family == "top-k":
+        effect += "; the report shows how far ties could move a value"
+    return effect
 
 
 def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]]:
@@ -151,27 +160,37 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         yield str(measure), measure.definition
     for symbol, meaning in explain_symbols([metric]):
         yield "where", f"{symbol} is {meaning}"
-    averages = {
-        name: "as chosen by average=" if norm.over == "cells" else AVERAGE_TEXT[norm.over].format(labels="labels")
-        for name, norm in metric.norms.items()
-    }
-    distinct = set(averages.values())  # how rows are combined, which may depend on the norm
-    yield "overall", distinct.pop() if len(distinct) == 1 else "; ".join(f"{n}: {how}" for n, how in averages.items())
+    averages = {}  # how rows are combined, which may depend on the norm
+    for name, norm in metric.norms.items():
+        averages[name] = "as chosen by average="
+        if norm.over != "cells":
+            averages[name] = AVERAGE_TEXT[norm.over].format(labels="labels")
+    overall = "; ".join(f"{name}: {average}" for name, average in averages.items())
+    if len(set(averages.values())) == 1:
+        overall = next(iter(averages.values()))
+    yield "overall", overall
     data = INPUTS[metric.family]
     if metric.family == "row" and metric.cutoff != "none":
         data = "the first k ranks of an instance"
     elif metric.family == "row":
         data = "all labels of an instance" if metric.needs_labels else "the whole list of an instance"
-    yield "from", f"{data}, and the number of labels" if metric.needs_labels else data
+    if metric.needs_labels:
+        data += ", and the number of labels"
+    yield "from", data
     yield "range", f"{format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
     for name, choices in metric.options.items():
         yield "options", f"{name}={'|'.join(choices)}, {choices[0]} by default"
-        for choice, norm in metric.norms.items() if name == "norm" else ():
-            yield "options", f"  {choice}: {norm.formula}"
+        if name == "norm":
+            for choice, norm in metric.norms.items():
+                yield "options", f"  {choice}: {norm.formula}"
     for name, number in metric.numbers.items():
-        meaning = "; labels of this grade or above are true" if name == "rel" else ""
-        default = "the number after the @" if name == metric.level else f"{number.default:g} by default"
-        yield "options", f"{name}={default}, {number.kind}{meaning}"
+        default = f"{number.default:g} by default"
+        if name == metric.level:
+            default = "the number after the @"
+        text = f"{name}={default}, {number.kind}"
+        if name == "rel":
+            text += "; labels of this grade or above are true"
+        yield "options", text
     yield "no true label", describe_empty_rows(metric)
     yield "ties", describe_ties(metric)
     if metric.cost:
@@ -195,7 +214,9 @@ def explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
 def format_range(metric: Metric) -> str:
     """Format the bounds of a metric, with nothing after the dots if there is no upper bound."""
     low, high = metric.bounds
-    return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
+    if math.isinf(high):
+        return f"{low:g}.."
+    return f"{low:g}..{high:g}"
 
 
 def _record_metric(metric: Metric) -> dict[str, Any]:
@@ -252,7 +273,9 @@ def describe_agreement(metric: str) -> Iterator[tuple[str, str]]:
     variants: dict[tuple[str, str, str], list[tuple[Agreement, ...]]] = {}
     for (_, name, function), lines in recorded().items():
         if name == metric:
-            term = "agrees with" if agrees(lines) else "differs from"
+            term = "differs from"
+            if agrees(lines):
+                term = "agrees with"
             peer = f"{lines[0].peer} {lines[0].version}"
             variants.setdefault((term, peer, function.partition("(")[0]), []).append(lines)
     texts: dict[tuple[str, str], list[str]] = {}
@@ -275,13 +298,17 @@ def exceptions(lines: tuple[Agreement, ...]) -> list[Agreement]:
 def _describe(name: str, variants: Sequence[tuple[Agreement, ...]]) -> str:
     """Describe the variants of a function: the options that it takes here, and where it differs."""
     first = variants[0][0]
-    text = f"{name} with {first.option}" if first.option else name
+    text = name
     if len(variants) > 1:
-        text = f"{name} in {len(variants)} variants"
-    elif first.verdict not in AGREES:
+        text += f" in {len(variants)} variants"
+    elif first.option:
+        text += f" with {first.option}"
+    if len(variants) == 1 and first.verdict not in AGREES:
         return f"{text}, which {first.reason}"
     excepted = dict.fromkeys(line.inputs for lines in variants for line in exceptions(lines))
-    return text + (f", except on {listed(excepted)}" if excepted else "")
+    if excepted:
+        text += f", except on {listed(excepted)}"
+    return text
 
 
 class MetricTable(Displayed, Mapping[str, Metric]):

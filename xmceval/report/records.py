@@ -53,7 +53,9 @@ def record_data(result: Scored) -> Record:
 
 def record_propensities(propensities: Propensities | None) -> Record | None:
     """Return the constants and the source of propensities."""
-    return None if propensities is None else pick(propensities, PROPENSITIES)
+    if propensities is None:
+        return None
+    return pick(propensities, PROPENSITIES)
 
 
 def record_system(result: Scored) -> Record:
@@ -91,7 +93,10 @@ def record_system(result: Scored) -> Record:
 
 def _if_known(counts: Counts, name: str) -> int | None:
     """Return a count of the input, or None: saved values of rows may come without it."""
-    return getattr(counts, name) if counts.are_known else None
+    if not counts.are_known:
+        return None
+    count: int = getattr(counts, name)
+    return count
 
 
 def record_figure(figure: Value, nouns: Nouns) -> Record:
@@ -114,7 +119,9 @@ def record_gates(outcomes: Sequence[GateOutcome]) -> Record:
         }
         for outcome in outcomes
     ]
-    return {"gates": gates} if gates else {}
+    if not gates:
+        return {}
+    return {"gates": gates}
 
 
 def list_values(results: Iterable[Scored]) -> Iterator[Record]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, overload
 
+from xmceval.errors import counted
 from xmceval.report.forms import load_form
 from xmceval.report.forms.data import Record, write_document, write_lines
-from xmceval.report.sheet import DEFAULT, WIDTH, Layout, Sheet
+from xmceval.report.sheet import DEFAULT, WIDTH, Layout, Sheet, transpose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +93,10 @@ class Tabular(Displayed):
             return write_lines(self._columns, self._lines())
         if form == "latex":  # only the table of a paper, unless more is asked for
             layout = replace(layout, intervals=bool(layout.intervals))
-        return str(load_form(form).draw(self._sheet(layout)))
+        sheet = self._sheet(layout)
+        if layout.transpose:
+            sheet = transpose(sheet)
+        return str(load_form(form).draw(sheet))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists."""
@@ -318,15 +322,15 @@ def render(thing: Tabular, form: str, layout: Layout = DEFAULT) -> str:
 
 def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
     """Join as many items as fit on a line of a repr; `total` also counts items that were not passed."""
-    line = ""
-    n = 0
+    shown = list[str]()
     for item in items:
-        longer = f"{line}{separator}{item}" if line else item
-        if line and len(longer) + len(f"{separator}and {total:,} more") > WIDTH - 1:
+        line = separator.join([*shown, item, f"and {total:,} more"])
+        if shown and len(line) > WIDTH - 1:
             break
-        line = longer
-        n = n + 1
-    return line + (f"{separator}and {total - n:,} more" if n < total else "")
+        shown.append(item)
+    if len(shown) < total:
+        shown.append(f"and {total - len(shown):,} more")
+    return separator.join(shown)
 
 
 def shorten(name: str, longest: int = LONGEST_NAME) -> str:
@@ -341,11 +345,15 @@ def shorten(name: str, longest: int = LONGEST_NAME) -> str:
     if len(plain) <= longest:
         return plain
     end = plain[3 - longest :]
-    _, separator, parts = end.partition("/")
-    return f".../{parts}" if separator and parts else f"...{end}"
+    _, _, parts = end.partition("/")
+    if parts:
+        return f".../{parts}"
+    return f"...{end}"
 
 
-def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:
+def join_facts(what: str, facts: Iterable[str], doubts: Collection[str] = (), name: str = "{}") -> str:
     """Write the first line of a repr: what the report is about, and facts; a name takes the room that is left."""
-    rest = f"{what}: {', '.join(fact for fact in facts if fact)}"
+    rest = f"{what}: {', '.join(facts)}"
+    if doubts:
+        rest += f", {counted(len(doubts), 'doubt')}"
     return rest.replace("{}", shorten(name, max(LONGEST_NAME, WIDTH - len(rest) + 1)))

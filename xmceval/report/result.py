@@ -60,7 +60,9 @@ class OfResults(Renderable):
         DataError
             pandas is not installed.
         """
-        columns = {**({"kind": ""} if bins else {}), **VALUE_TYPES}
+        columns = VALUE_TYPES
+        if bins:
+            columns = {"kind": "", **VALUE_TYPES}
         return make_frame(self._lines(), ["system"], columns, bins=bins)
 
 
@@ -247,7 +249,9 @@ class Result(Scored, OfResults, Mapping[str, float]):
                 name = figure.name
                 if sep != "@":
                     name = re.sub(r"[(=,]+", "_", name.replace(")", "")).replace("@", sep)
-                values[f"{bin_name}/{name}" if bin_name else name] = figure.estimate.value
+                if bin_name:
+                    name = f"{bin_name}/{name}"
+                values[name] = figure.estimate.value
         if len(values) < n_values:
             raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
         return values
@@ -265,10 +269,9 @@ class Result(Scored, OfResults, Mapping[str, float]):
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
         values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]
         example = next(iter(last.values())).name
-        doubts = counted(len(self.doubts), "doubt") if self.doubts else ""
-        facts = (counted(len(self), "value"), *describe_size(self), doubts)
+        facts = (counted(len(self), "value"), *describe_size(self))
         return (
-            join_facts("Result of {}", facts, self.name),
+            join_facts("Result of {}", facts, self.doubts, self.name),
             fit_line(values, len(self)),
             f'print() shows the table, ["{example}"] one value, .to_frame() all',
         )
@@ -340,19 +343,20 @@ class Results(OfResults, Mapping[str, Result]):
         ranked = sorted(having, key=lambda result: result[name], reverse=is_higher)
         values = [f"{shorten(result.name)} {result[name]:.4f}" for result in ranked]
         doubts = {line for result in self.values() for line in result.doubts}
-        key = f'"{first.name}"' if shorten(first.name) == first.name == repr(first.name)[1:-1] else "name"
+        key = "name"
+        if shorten(first.name) == first.name == repr(first.name)[1:-1]:
+            key = f'"{first.name}"'
         return (
-            join_facts(
-                f"Results of {counted(len(self), 'system')}",
-                (*describe_size(first), counted(len(doubts), "doubt") if doubts else ""),
-            ),
+            join_facts(f"Results of {counted(len(self), 'system')}", describe_size(first), doubts),
             f"{name}: {fit_line(values, len(self))}",
             f"print() shows the table, [{key}] one Result, .to_frame() all",
         )
 
 
 def _iterate(results: Any) -> Iterator[Result]:
-    for result in [results] if isinstance(results, Result) else results:
+    if isinstance(results, Result):  # itself a mapping
+        results = [results]
+    for result in results:
         if not isinstance(result, Result):
             raise UsageError(f"expected results, such as score returns, got {type(result).__name__}")
         yield result

@@ -13,7 +13,7 @@ from xmceval.errors import agreeing, averaged, counted, listed, plural
 from xmceval.labels.propensity import ITSELF
 from xmceval.metrics.measure import Measure
 from xmceval.report.scored import Scored, shared_lines
-from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet, transpose
+from xmceval.report.sheet import BEST, DEFAULT, SECOND, Cell, Layout, Row, Section, Sheet
 from xmceval.scoring.estimates import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 from xmceval.scoring.options import IN_TABLE, OF_PROPENSITIES, specs
 from xmceval.scoring.summary import Value
@@ -47,43 +47,42 @@ class SystemLine:
 def build_sheet(results: Sequence[Scored], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     layout = layout.settle(results[0].nouns)
+    if len(results) == 1:
+        return _build_system_sheet(results[0], layout)
     lines = [SystemLine(result.name, result.by_bin) for result in results]
-    if len(results) > 1:
-        sheet = build_systems_sheet(results, lines, layout, Signs())
-    else:
-        sheet = _build_system_sheet(results[0], layout)
-    return transpose(sheet) if layout.transpose else sheet
+    return build_systems_sheet(results, lines, layout, Signs())
 
 
 def _build_system_sheet(result: Scored, layout: Layout) -> Sheet:
     """Build the sheet of one system: a row for each metric, a column for each cutoff."""
-    cutoffs = {(figure.measure.head, figure.measure.cutoff) for figure in result.figures}
-    n_heads = len({head for head, _ in cutoffs})
-    n_cutoffs = len({cutoff for _, cutoff in cutoffs})
-    # With another cutoff for each metric, columns of cutoffs would have one value each: lines are named instead.
-    only_column = result.name if len(cutoffs) == n_heads and n_cutoffs > 1 else None
-    titles = {"": "", **_describe_bins([result])}
+    places = {(figure.measure.head, figure.measure.cutoff) for figure in result.figures}
+    n_heads = len({head for head, _ in places})
+    n_cutoffs = len({cutoff for _, cutoff in places})
+    only_column = None
+    if len(places) == n_heads and n_cutoffs > 1:
+        # With another cutoff for each metric, columns of cutoffs would have one value each: lines are named instead.
+        only_column = result.name
+    titles = _describe_bins([result])
     sections = [
         Section(titles[name], _make_rows(figures, layout, only_column), name) for name, figures in result.by_bin.items()
     ]
     columns = dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)
     line = SystemLine(result.name, result.by_bin)
-    below = _describe_scoring([result], [line], layout, are_named=False)
+    below = _describe_scoring([result], [line], layout)
     return Sheet((_describe_input([result]),), tuple(columns), tuple(sections), tuple(below), layout=layout)
 
 
 def build_systems_sheet(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, signs: Signs) -> Sheet:
     """Build the sheet of several systems: a line for each result and mean over runs, a column per metric and cutoff."""
     measures = {figure.measure.name: figure.measure for line in lines for figure in line.by_bin[""]}
-    bins = _describe_bins(results).items()
+    titles = _describe_bins(results)
     return Sheet(
         above=(_describe_input(results),),
         columns=tuple(measures),
-        sections=(
-            make_section(lines, layout, signs),
-            *(make_section(lines, layout, signs, bin_name=name, title=title) for name, title in bins),
+        sections=tuple(
+            make_section(lines, layout, signs, bin_name=name, title=title) for name, title in titles.items()
         ),
-        below=tuple(_describe_scoring(results, lines, layout, are_named=True)),
+        below=tuple(_describe_scoring(results, lines, layout)),
         layout=layout,
         notes=(*explain_direction(measures.values()), *signs.notes),
         groups=tuple(len(list(group)) for _, group in groupby(measures.values(), lambda measure: measure.head)),
@@ -96,9 +95,9 @@ def _describe_input(results: Sequence[Scored]) -> str:
     nouns = results[0].nouns
     n = max(counts.n_instances, 1)
     means = _name_mean(averaged(counts.n_true / n), nouns.true_label)
-    known = sorted(result.counts.n_predictions for result in results if result.counts.are_known)
-    if len(known) == len(results):
-        ends = dict.fromkeys([averaged(known[0] / n), averaged(known[-1] / n)])
+    if all(result.counts.are_known for result in results):
+        sizes = [result.counts.n_predictions for result in results]
+        ends = dict.fromkeys([averaged(min(sizes) / n), averaged(max(sizes) / n)])
         means += f" and {_name_mean(' to '.join(ends), nouns.prediction)}"
     size = f"{counted(counts.n_instances, nouns.row)} · {counted(counts.n_labels, nouns.label)}"
     return f"{size} · {means} per {nouns.row}"
@@ -109,19 +108,18 @@ def _name_mean(mean: str, noun: str) -> str:
 
 
 def _describe_bins(results: Sequence[Scored]) -> dict[str, str]:
-    """Return the titles of bins of labels or groups of rows, by name."""
-    titles = {}
+    """Return the titles by name: of all labels, which are empty, then of bins of labels or groups of rows."""
+    titles = {"": ""}
     for result in results:
-        propensities = result.propensities
-        source = propensities.source if propensities is not None and propensities.from_truth else ""
+        source = ""
+        if result.propensities is not None and result.propensities.from_truth:
+            source = result.propensities.source
         for part in result.slices:
             titles[part.bin.name] = part.bin.describe(source, result.nouns)
     return titles
 
 
-def _describe_scoring(
-    results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout, *, are_named: bool
-) -> Iterator[str]:
+def _describe_scoring(results: Sequence[Scored], lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Yield the lines below a table: facts, cautions, how bins add up, propensities, options, ties, filters."""
     noun = results[0].nouns.row
     if not layout.is_quiet:
@@ -150,7 +148,8 @@ def _describe_scoring(
         yield from _describe_ties([result for result in results if result.name in shown], layout)
     for result in results:
         if result.filtered is not None:
-            yield f"{result.name}: {result.filtered}" if are_named else str(result.filtered)
+            about = f"{result.name}: " if len(results) > 1 else ""
+            yield f"{about}{result.filtered}"
 
 
 def _describe_cautions(lines: Sequence[SystemLine], noun: str) -> Iterator[str]:
@@ -176,7 +175,9 @@ def _describe_options(result: Scored) -> str:
         if isinstance(value, list):
             value = ",".join(map(str, value))
         words.append(name if value is True else f"{name}={value}")
-    return f"options: {' · '.join(words)}" if words else ""
+    if not words:
+        return ""
+    return f"options: {' · '.join(words)}"
 
 
 def describe_propensities(result: Scored) -> str:
@@ -187,7 +188,8 @@ def describe_propensities(result: Scored) -> str:
     if model.n is None:
         return f"inverse propensities from {model.source}"
     if not any(figure.measure.needs_propensities for figure in result.figures):
-        return f"label frequencies: N={model.n:,} from {model.source}{' itself' if model.from_truth else ''}"
+        itself = " itself" if model.from_truth else ""
+        return f"label frequencies: N={model.n:,} from {model.source}{itself}"
     warning = f" {ITSELF}" if model.from_truth else ""
     return f"propensities: A={model.a:g} B={model.b:g}, N={model.n:,} from {model.source}{warning}"
 
@@ -220,22 +222,20 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
         (k, rows), *others = across
         numbers = [f"{counted(rows, results[0].nouns.row)} at {k}", *(f"{rows:,} at {k}" for k, rows in others)]
         yield f"tied scores straddle the cutoff in {listed(numbers, 'and')}"
-    moves = []  # by system and cutoff, with bounds that differ as printed
+    furthest: dict[tuple[str, str], tuple[float, str]] = {}  # by system and cutoff, with bounds that differ as printed
     for result in results:
         of = f" of {result.name}" if len(results) > 1 else ""
-        furthest: dict[str, tuple[float, str]] = {}
         for figure in result.figures:
             measure = figure.measure
-            low = figure.estimate.tie_low
-            high = figure.estimate.tie_high
-            largest, _ = furthest.setdefault(measure.cutoff, (0.0, ""))
-            if low is None or high is None or high - low <= largest:
-                continue
-            first = layout.format(measure, low)
-            last = layout.format(measure, high)
-            if first != last:
-                furthest[measure.cutoff] = high - low, f"{measure.name}{of} {first}..{last}"
-        moves += [move for move in furthest.values() if move[1]]
+            place = result.name, measure.cutoff
+            largest, _ = furthest.setdefault(place, (0.0, ""))
+            low, high = figure.estimate.tie_bounds  # NaN where they are unknown
+            if high - low > largest:
+                first = layout.format(measure, low)
+                last = layout.format(measure, high)
+                if first != last:
+                    furthest[place] = high - low, f"{measure.name}{of} {first}..{last}"
+    moves = [move for move in furthest.values() if move[1]]
     widest = sorted(moves, key=lambda move: -move[0])[:MOST_MOVES]
     texts = [text for size, text in moves if (size, text) in widest]
     if len(moves) > len(texts):
@@ -246,7 +246,9 @@ def _describe_ties(results: Sequence[Scored], layout: Layout) -> Iterator[str]:
 
 def name_letters(names: Collection[str]) -> dict[str, str]:
     """Return a letter for each system, by name; numbers where there are more systems than letters."""
-    signs = ascii_lowercase if len(names) <= len(ascii_lowercase) else [str(i + 1) for i in range(len(names))]
+    signs: Iterable[str] = ascii_lowercase
+    if len(names) > len(ascii_lowercase):
+        signs = map(str, range(1, len(names) + 1))
     return dict(zip(names, signs, strict=False))
 
 
@@ -263,8 +265,9 @@ def make_section(
         for figure, (cell, _) in zip(figures, cells_of_line, strict=True):
             value = figure.estimate.value
             if line.is_ranked and math.isfinite(value) and not figure.estimate.undefined:
-                least_first = -value if figure.measure.metric.higher_is_better else value
-                ranked.setdefault(figure.measure.name, []).append((least_first, cell.value, line.name))
+                if figure.measure.metric.higher_is_better:
+                    value = -value
+                ranked.setdefault(figure.measure.name, []).append((value, cell.value, line.name))
     emphases = {
         (name, system): emphasis for name, values in ranked.items() for system, emphasis in _find_best(values).items()
     }
@@ -275,7 +278,9 @@ def make_section(
         ceiling_cells: dict[str, Cell] = {}
         for figure, (cell, ceiling) in zip(figures, cells_of_line, strict=True):
             name = figure.measure.name
-            emphasis = emphases.get((name, line.name), "") if line.is_ranked else ""
+            emphasis = ""
+            if line.is_ranked:
+                emphasis = emphases.get((name, line.name), "")
             marks = signs.marks.get((bin_name, name, line.name), "")
             cells[name] = Cell(cell.value, cell.interval, emphasis, marks)
             if ceiling is not None:
@@ -319,7 +324,9 @@ def _list_cautions(line: SystemLine, noun: str) -> Iterator[str]:
             for about in _name_few(figures):
                 groups.setdefault(about, []).append(name)
     for about, names in groups.items():
-        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.by_bin) - 1} groups"
+        where = listed(names)
+        if len(names) > MOST_NAMED:
+            where = f"{len(names)} of {len(line.by_bin) - 1} groups"
         yield f"the intervals{about} in {where} {few}"
     for about in _name_few(line.by_bin[""]):  # bins of labels have as many rows
         yield f"the intervals{about} {few}"

@@ -1,4 +1,4 @@
-"""The data behind a Result: the values of one system, and everything needed to trust them."""
+"""The data behind a Result: the values of one system, with their counts, doubts and gates."""
 
 from __future__ import annotations
 
@@ -175,8 +175,10 @@ class Scored:
 def describe_size(result: Scored) -> tuple[str, ...]:
     """Describe how much was scored; a CSV of values of rows has no labels."""
     counts = result.counts
-    rows = counted(result.counts.n_instances, result.nouns.row)
-    return (rows, counted(counts.n_labels, result.nouns.label)) if counts.n_labels else (rows,)
+    rows = counted(counts.n_instances, result.nouns.row)
+    if not counts.n_labels:
+        return (rows,)
+    return rows, counted(counts.n_labels, result.nouns.label)
 
 
 def shared_lines(results: Sequence[Scored], kind: str) -> Iterator[str]:
@@ -192,4 +194,7 @@ def shared_lines(results: Sequence[Scored], kind: str) -> Iterator[str]:
         names = [result.name for result in having]
         files = [result.scores for result in having]
         is_named = line.partition(": ")[0].endswith((*names, *files)) or line.startswith(tuple(names))
-        yield line if len(having) == len(results) or is_named else f"{', '.join(names)}: {line}"
+        if len(having) == len(results) or is_named:
+            yield line
+        else:
+            yield f"{', '.join(names)}: {line}"

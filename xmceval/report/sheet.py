@@ -1,4 +1,4 @@
-"""How tables look, and their content: the Sheet class, text in cells, which the formats for people only lay out."""
+"""The Sheet class: a table as cells of text, which report/forms lays out as plain text, Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 110  # columns of text in files and pipes
 PLACES = 2  # decimal places of percentages and of values that are not shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12
-ROUNDED = 8  # units in the last place by which value - margin and value + margin may be off
+ROUNDING = 1e-9  # tolerance for the middle of an interval, as a share of its width
 
 MINUS = "\N{MINUS SIGN}"
 BEST = "best"
@@ -99,7 +99,9 @@ class Layout:
 
     def settle(self, nouns: Nouns) -> Layout:
         """Return the layout with the unit of shares: as asked for, else fractions for queries and percent otherwise."""
-        return self if self.percent is not None else replace(self, percent=not nouns.are_of_queries)
+        if self.percent is not None:
+            return self
+        return replace(self, percent=not nouns.are_of_queries)
 
     @property
     def is_in_percent(self) -> bool:
@@ -110,12 +112,13 @@ class Layout:
         """Return the format of values in a unit: ``.2%`` for shares in percent, whose sign `write` leaves out."""
         if unit == "cells":
             return ",.0f"
-        places = PLACES if self.places is None else self.places
-        if unit != "share":
-            return f".{places}f"
-        if self.is_in_percent:
-            return f".{places}%"
-        return f".{PLACES + MORE_IN_FRACTIONS if self.places is None else places}f"
+        is_percent = unit == "share" and self.is_in_percent
+        places = self.places
+        if places is None:
+            places = PLACES
+            if unit == "share" and not is_percent:
+                places += MORE_IN_FRACTIONS
+        return f".{places}%" if is_percent else f".{places}f"
 
     def format(self, measure: Measure, value: float) -> str:
         """Format a value: shares in percent or as fractions, counts unchanged."""
@@ -138,9 +141,11 @@ class Layout:
             interval = ""
             if low is not None and high is not None and self.intervals is not False:
                 interval = f"±{high - value:{spec}}"
-                if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
+                if not is_symmetric(value, low, high):
                     interval = f"{low:{spec}}..{high:{spec}}"
-            shown = missing if math.isnan(value) else f"{value:{spec}}"
+            shown = missing
+            if not math.isnan(value):
+                shown = f"{value:{spec}}"
             ceiling = None
             if estimate.ceiling is not None:
                 ceiling = Cell(f"{estimate.ceiling:{spec}}".replace("%", ""))
@@ -155,6 +160,11 @@ class Layout:
 def write(value: float, spec: str) -> str:
     """Write a value in a format of `Layout.spec`."""
     return f"{value:{spec}}".removesuffix("%")
+
+
+def is_symmetric(value: float, low: float, high: float) -> bool:
+    """Return whether a value is in the middle of its interval, up to rounding."""
+    return abs(high + low - 2 * value) <= ROUNDING * (high - low)
 
 
 DEFAULT = Layout()
@@ -266,9 +276,9 @@ def split_columns(
             yield tuple(block)
             block = []
             used = 0
-        if width > available:  # such a group has its own blocks
+        if width > available and size > 1:  # such a group has its own blocks
             names, group_widths = zip(*group, strict=True)
-            yield from [names] if size == 1 else split_columns(names, group_widths, available)
+            yield from split_columns(names, group_widths, available)
             continue
         block.extend(name for name, _ in group)
         used += width

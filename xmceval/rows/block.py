@@ -149,7 +149,7 @@ class StoredRows(ABC):
         return None
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:  # noqa: ARG002 - for those that can
-        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed."""
+        """Select the best labels of each row, and true labels tied with the last; None if all must be parsed."""
         return None
 
 
@@ -202,7 +202,7 @@ class Block:
         return rows
 
     def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
-        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed."""
+        """Select the best labels of each row, and true labels tied with the last; None if all must be parsed."""
         if self.repairs or self.longest is not None:
             return None
         try:

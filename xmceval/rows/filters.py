@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,8 +109,13 @@ class FilterReport:
         )
 
 
-def as_filter(pairs: Any, name: str = "filter") -> Filter:
-    """Make a filter from an array [n_pairs, 2] of rows and labels, whole numbers in any order."""
+def as_filter(pairs: Any, name: str = "filter", place: Callable[[int], str] | None = None) -> Filter:
+    """Make a filter from an array [n_pairs, 2] of rows and labels, whole numbers in any order.
+
+    `place` returns the place of a pair, for messages; without it, pairs are named as items of the array.
+    """
+    if place is None:
+        place = partial("{}[{}]".format, name)
     array = as_array(pairs, name)
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)
@@ -119,20 +126,14 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
         raise DataError(f"{name}: expected pairs of row and label, got shape {array.shape} of {array.dtype}{hint}")
     wrong = first_wrong(array)
     if wrong is not None:
-        raise DataError(f"{name}[{wrong}]: expected row and label, whole numbers from 0, got {array[wrong].tolist()}")
-    whole = array.astype(np.int64)
-    rows, labels = whole.T
-    if not whole.size:
-        return ordered(name, rows, labels)
-    last_row = int(np.argmax(rows))
-    last_label = int(np.argmax(labels))
-    return ordered(
-        name,
-        rows,
-        labels,
-        Largest(int(rows[last_row]), f"{name}[{last_row}]"),
-        Largest(int(labels[last_label]), f"{name}[{last_label}]"),
-    )
+        raise DataError(f"{place(wrong)}: expected row and label, whole numbers from 0, got {array[wrong].tolist()}")
+    rows, labels = array.astype(np.int64).T
+    largest = list[Largest]()
+    if rows.size:
+        for column in (rows, labels):
+            at = int(np.argmax(column))
+            largest.append(Largest(int(column[at]), place(at)))
+    return ordered(name, rows, labels, *largest)
 
 
 def first_wrong(pairs: NDArray[Any]) -> int | None:

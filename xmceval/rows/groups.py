@@ -80,7 +80,7 @@ class RowGroups:
             if hasattr(values, "shape"):
                 got = f"shape {values.shape}"
             raise UsageError(f"{source}: expected the group of each row, got {got}")
-        names = [_name(each) for each in listed]
+        names = [_name(group) for group in listed]
         return cls.of_names(names, (f"{source}[{row}]" for row in range(len(names))), source)
 
     @classmethod

@@ -30,10 +30,10 @@ class RowIds:
             ids = as_plain(ids, "row_ids")
         if not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
             raise UsageError(f"row_ids: expected the id of each row, got {type(ids).__name__}")
-        found = cls([str(each) for each in ids], "row_ids")
-        if found.is_doubtful:
-            found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))])
-        return found
+        row_ids = cls([*map(str, ids)], "row_ids")
+        if row_ids.is_doubtful:
+            row_ids.check_each([f"row_ids[{row}]" for row in range(len(row_ids.ids))])
+        return row_ids
 
     @classmethod
     def of_rows(cls, rows: Axis | None) -> RowIds | None:

@@ -239,16 +239,11 @@ def unnamed_error(first: Axis, second: Axis, unnamed: str) -> DataError:
     )
 
 
-def are_both_named(*axes: Axis | None) -> bool:
-    """Return whether both inputs name their rows or labels, so that these are joined by name."""
-    return all(axis is not None and axis.is_named for axis in axes)
-
-
 def say_how(ours: Axis | None, theirs: Axis, otherwise: str) -> str:
     """Describe how rows or labels are joined: by name, or by position where an input lacks names."""
     if theirs.names is None and (ours is None or ours.names is None):
         return otherwise
-    if are_both_named(ours or theirs, theirs):
+    if theirs.is_named and (ours is None or ours.is_named):
         if theirs.column is not None:
             return f"column {theirs.column!r}"
         return "name"
@@ -295,15 +290,15 @@ def _other_names_error(ours: Axis, theirs: Axis) -> DataError:
     if theirs.holder == "columns":
         has = "have"
         lacks = "lack"
-    found = list[str]()
+    differences = list[str]()
     if extra:
-        found.append(f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks")
+        differences.append(f"{has} {listed(map(repr, extra), 'and')}, which {ours.source} lacks")
     if missing:
-        found.append(f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}")
-    if not found:
+        differences.append(f"{lacks} {listed(map(repr, missing), 'and')} of {ours.source}")
+    if not differences:
         twice = next(name for names in (here, there) for name in names if names.count(name) > 1)
-        found = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
+        differences = [f"{has} another order than in {ours.source}, and {twice!r} appears twice"]
     hint = ""
     if len(here) == len(there):
         hint = f" (hint: {theirs.without} to go by position)"
-    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(found)}{hint}")
+    return DataError(f"{theirs.source}: its {theirs.holder} {', and '.join(differences)}{hint}")

@@ -48,9 +48,10 @@ def in_turn(name: str, parts: Sequence[T]) -> Iterator[T]:
 
 
 def measure_progress() -> tuple[str, float, str] | None:
-    """Return the name of the largest work that goes on, and the share that is done of the one least done.
+    """Return the name of the largest running work, and the share done of the work that is furthest behind.
 
-    Or of parts in turn their name, the share of all, and which of them is worked on, such as ``17 of 24``.
+    While parts run in turn: the name of their series, the share done of all parts, and the current part, such as
+    ``17 of 24``. None if nothing runs.
     """
     going_on = []
     for worker in [reference() for reference in _works.keyrefs()]:

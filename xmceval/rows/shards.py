@@ -1,4 +1,4 @@
-"""The parts of a matrix as passed by the caller; does not import numpy, so that listings start fast."""
+"""The Shards class: one matrix passed in several parts. Imports no numpy, so that the command starts fast."""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ def declared_width(source: Source, n_labels: int | None = None) -> Width:
 
 def agreed_width(width: Width, source: Source, noun: str = "label") -> Width:
     """Return the width that a source agrees with, if the columns of the source must be the labels."""
-    if not source.is_exact or source.n_labels is None:
+    if not source.is_exact or source.n_labels is None or source.n_labels == width.n_labels:
         return width
     hint = ""
     if noun == "column":

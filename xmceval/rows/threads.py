@@ -162,17 +162,17 @@ def _further_faults(state: State, item: Item, work: Callable[[State, Item], None
         first_row = blocks[0].first_row
         try:
             work(state, cast(Item, blocks if isinstance(item, tuple) else blocks[0]))
-        except Fault as found:
-            if n_rows == 1 and found.row == first_row:
-                yield found
-            elif first_row <= found.row < first_row + n_rows:
+        except Fault as other:
+            if n_rows == 1 and other.row == first_row:
+                yield other
+            elif first_row <= other.row < first_row + n_rows:
                 yield from find(tuple(block.take(n_rows // 2) for block in blocks))
                 yield from find(blocks)
         except DataError:  # not about a row: reported only if there are no faults
             pass
 
     blocks = item if isinstance(item, tuple) else (item,)
-    return list(islice((each for each in find(blocks) if each.row != fault.row), COUNTED))
+    return list(islice((other for other in find(blocks) if other.row != fault.row), COUNTED))
 
 
 def as_error(faults: Sequence[Fault]) -> DataError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from xmceval.rows.block import Block, Float64, Int64, Rows
 from xmceval.rows.nouns import Nouns
 from xmceval.scoring.batch import Batch, find_decided
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.summary import Counts, Value
+
+if TYPE_CHECKING:
+    from xmceval.scoring.summary import Counts, Value
 
 N_ROWS = 1000  # number of first rows to examine
 MIN_ROWS = 200  # rows with a true label and a prediction; below, only low and high scores are compared
@@ -182,9 +184,14 @@ def find_doubts(
             doubts += _doubt_labels(rows, place, are_lists=are_lists)
         if setup.options.grades:
             doubts += _doubt_grades(rows)
-    mistake = _find_mistake(rows, n_counted, place, sample)
+    mistake = ""
+    number = -1
+    if n_rows > OF_FEW**2:  # else there are too few hits for a clear difference
+        number = rows.count_hits(rows.best[:, 0])
+        mistake = _find_mistake(rows, number, n_counted, place, sample)
     if not mistake and any(measure.needs_order for measure in setup.program.measures):
-        doubts += _doubt_hits(rows, n_labels, place, sample)
+        if number == 0:
+            doubts += _doubt_hits(rows, n_labels, place, sample)
         doubts += _doubt_scores(rows, place, sample, order_counts=order_counts, are_lists=are_lists)
     return mistake, doubts
 
@@ -204,14 +211,14 @@ def compare_with_chance(pieces: Sequence[FirstRows], *, are_documents: bool = Fa
     return FirstPrecision(n_rows, number / n_rows, chance.expected / n_rows, shifted / n_rows, is_best)
 
 
-def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> str:
+def _find_mistake(rows: FirstRows, number: int, n_counted: int, place: str, sample: str) -> str:
     """Describe the wrong order that rows, labels or scores seem to have; empty if they look correct.
 
-    P@1 is over ``n_counted`` rows. Labels or rows seem to be shifted by one, or low scores to be best, if three
-    conditions hold: P@1 read in this way is three times as large, or P@1 read normally is no better than for a random
-    order of rows; the difference is at least 6 standard deviations; and the larger P@1 is at least 8 standard
-    deviations above P@1 of a random order, so that popular labels cannot explain it. With fewer than MIN_ROWS rows
-    only low scores may seem to be best, if both numbers are at least 4 standard deviations.
+    `number` best labels are hits; P@1 is over ``n_counted`` rows. Labels or rows seem to be shifted by one, or low
+    scores to be best, if three conditions hold: P@1 read in this way is three times as large, or P@1 read normally is
+    no better than for a random order of rows; the difference is at least 6 standard deviations; and the larger P@1 is
+    at least 8 standard deviations above P@1 of a random order, so that popular labels cannot explain it. With fewer
+    than MIN_ROWS rows only low scores may seem to be best, if both numbers are at least 4 standard deviations.
 
     Rows seem to be shuffled if the two best labels of a row hit no more often than in a random order of rows,
     although the model is not weak: its two best labels of a row are true together (in any row) far more often
@@ -219,10 +226,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     together, a model that ranks by popularity has no such pairs, and one label per row proves nothing.
     """
     best, second = rows.best.T
-    if rows.n_rows <= OF_FEW**2:  # too few hits for a clear difference
-        return ""
     are_many = np.count_nonzero((rows.lengths > 0) & (best >= 0)) >= MIN_ROWS
-    number = rows.count_hits(best)
     up = np.append(best[1:], NO_LABEL)
     down = np.append(NO_LABEL, best[:-1])
     clear = CLEAR_DIFFERENCE
@@ -244,7 +248,7 @@ def _find_mistake(rows: FirstRows, n_counted: int, place: str, sample: str) -> s
     if not are_many:
         return ""
     n_alike = np.unique(best, return_counts=True)[1].max()
-    most = n_alike * rows.labels.size / rows.n_rows  # upper bound on hits by chance
+    most = n_alike * rows.labels.size / best.size  # upper bound on hits by chance
     if number > most + NEAR_CHANCE * (2 * most) ** 0.5:  # the usual case, without the slower tests
         return ""
     chance, deeper = (_Chance.of(rows, predicted) for predicted in (best, second))
@@ -262,11 +266,11 @@ def _doubt_labels(rows: FirstRows, place: str, *, are_lists: bool) -> Iterator[D
     best of any model, and a best label that is the same in every row is true in some. In rows of one length, first
     labels that always hit and never are second, while second ones miss, are a column of ids rather than rankings.
     """
-    n_rows = rows.n_rows
+    best = rows.best[:, 0]
+    n_rows = best.size
     numbers = "are these row numbers, read as labels?"
     constant = "is it a constant, read as a label?"
     sample = f"each of the first {n_rows:,} instances"
-    best = rows.best[:, 0]
     if 2 * np.count_nonzero(rows.lengths > 1) > n_rows:
         for label in _find_in_every_row(rows, step=1):
             is_found = (rows.best == (label + np.arange(n_rows))[:, None]).any(axis=1)
@@ -331,13 +335,13 @@ def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
 
 
 def _doubt_hits(rows: FirstRows, n_labels: int, place: str, sample: str) -> Iterator[Doubt]:
-    """Yield the doubt that no best label is true, and that the others hit no more often than labels at random.
+    """Yield the doubt that, like the best labels, the others hit no more often than labels at random.
 
     A weak model may have no hit among the best labels of many, but its lists are better than random ones.
     """
     n_scored = rows.n_scored
     is_used = (rows.lengths > 0) & (n_scored > 0)
-    if np.count_nonzero(is_used) < MIN_ROWS or rows.count_hits(rows.best[:, 0]) > 0:
+    if np.count_nonzero(is_used) < MIN_ROWS:
         return
     hits = int(rows.n_hits.sum())
     expected = float(n_scored @ rows.lengths) / n_labels

@@ -150,7 +150,7 @@ class Batch:
     def filtered(self, rel: int) -> tuple[Pairs, Pairs]:
         """Return the filtered pairs that are true, with a grade of at least `rel`, and all others, which are left out.
 
-        Those of dropped rows, and of labels beyond the number of labels, have no effect.
+        Pairs in dropped rows, and pairs with a label beyond the number of labels, have no effect.
         """
         pairs = self.setup.filter
         if pairs is None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.scoring.setup.setup import Program, ranks_all_labels
-from xmceval.scoring.tasks.column import LabelAreas
-from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import RowTask, Task
-from xmceval.scoring.tasks.topk import TopK
-from xmceval.scoring.tasks.wholerow import WholeRow
+from xmceval.scoring.tasks.topk import BY_ORDER, TopK
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, LabelAreas)
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:
@@ -45,17 +39,14 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
         if names_labels and measure.average != "macro":
             raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")
-    taken = {kind: [measure for measure in measures if kind.computes(measure)] for kind in KINDS}
-    takers = Counter(id(measure) for of_kind in taken.values() for measure in of_kind)
-    untaken = [measure for measure in measures if takers[id(measure)] != 1]
-    if untaken:
-        raise LookupError(f"no task computes {listed(untaken)}")
+    groups: dict[tuple[int, bool, int], list[Measure]] = {}  # by kind, at cutoffs before decisions, then by grade
+    for measure in measures:
+        place = _kind_of(measure).place
+        groups.setdefault((place, measure.metric.family == "confusion", measure.rel), []).append(measure)
     tasks: list[Task] = []
-    for kind, of_kind in taken.items():
-        groups: dict[tuple[bool, int], list[Measure]] = {}  # measures at cutoffs first, then by grade
-        for measure in of_kind:
-            groups.setdefault((measure.metric.family == "confusion", measure.rel), []).append(measure)
-        tasks += [kind.compile(tuple(groups[key]), key[1]) for key in sorted(groups)]
+    for key in sorted(groups):
+        of_task = tuple(groups[key])
+        tasks.append(_kind_of(of_task[0]).compile(of_task, of_task[0].rel))
     row_tasks = tuple(task for task in tasks if isinstance(task, RowTask))
     row_measures = [measure for task in row_tasks for measure in task.measures]
     by_name = {measure.name: column for column, measure in enumerate(row_measures)}
@@ -76,3 +67,28 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         decides=any(measure.metric.takes_threshold for measure in measures),
         ranks_unscored=any(map(ranks_all_labels, measures)),
     )
+
+
+def _kind_of(measure: Measure) -> type[Task]:
+    """Return the kind of task that computes a measure; the modules of the other kinds are not loaded."""
+    family = measure.metric.family
+    if family == "top-k" and measure.k is not None and measure.norm.divisor != BY_ORDER:
+        return TopK
+    if family in {"top-k", "row"}:
+        from xmceval.scoring.tasks.wholerow import WholeRow
+
+        return WholeRow
+    if family == "confusion":
+        from xmceval.scoring.tasks.decisions import Decisions, adds_up_over_rows
+
+        if adds_up_over_rows(measure):
+            return Decisions
+    if family in {"confusion", "label"}:
+        from xmceval.scoring.tasks.labelwise import Labelwise
+
+        return Labelwise
+    if family == "column":
+        from xmceval.scoring.tasks.column import LabelAreas
+
+        return LabelAreas
+    raise LookupError(f"no task computes {measure}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,15 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, argument, counted
 from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth, without_unpredicted
-from xmceval.rows.matrices.source import selecting, whole_block
+from xmceval.rows.matrices.dense import Dense
+from xmceval.rows.matrices.source import whole_block
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.source import Lockstep, Source
 from xmceval.rows.threads import Progress, each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
-from xmceval.scoring.batch import EMPTY_WHOLE, NONE_OMITTED, Batch, JointRows, Whole, rank
+from xmceval.scoring.batch import NONE_OMITTED, Batch, JointRows, Whole, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, OpenedSystem, Setup
 from xmceval.scoring.tasks.task import RowValues
 from xmceval.scoring.totals import Totals, empty, largest_label
@@ -91,17 +93,15 @@ def evaluate(
     if len(systems) > 1:
         name = counted(len(systems), "system")
     blocks = whole_blocks([truth, *sources], most_rows)
-    n_rows = 0
-    if blocks is not None and n_weights in {None, blocks[0].n_rows}:
-        n_rows = blocks[0].n_rows
     with phase(name, truth.n_rows) as add:
-        if blocks is not None and n_rows:
+        if blocks is not None:
+            n_rows = blocks[0].n_rows
             try:
                 work(start(), blocks, are_shared=False)
             except Fault:  # the threads then find and report all faults
-                n_rows = 0
+                blocks = None
                 totals = [empty(of_system) for of_system in setups]
-        if not n_rows:
+        if blocks is None:
             steps = Lockstep(truth, sources, n_weights, most_rows=most_rows)
             each_block(iter(steps), start, work, threads, all_faults=True)
             n_rows = steps.n_rows
@@ -134,10 +134,19 @@ def whole_blocks(sources: Sequence[Source], most_rows: int, first_row: int = 0, 
 def select_scores(setup: Setup, scores: Source) -> Source:
     """Return dense scores as a source that selects the labels that count, if all metrics are at cutoffs."""
     depth = depth_of(setup)
-    may_be_dense = scores.stored is not None or scores.shards != ()
-    if depth is None or not may_be_dense:
+    if depth is None:
         return scores
     return selecting(scores, depth)
+
+
+def selecting(scores: Source, depth: int) -> Source:
+    """Return dense scores with a selection of the `depth` best labels (at least 2) per row; others as they are."""
+    if scores.shards:
+        return replace(scores, shards=tuple(selecting(shard, depth) for shard in scores.shards))
+    may_be_dense = isinstance(scores.stored, Dense) or callable(scores.stored)
+    if scores.repairs or not may_be_dense:
+        return scores
+    return replace(scores, depth=depth)
 
 
 def depth_of(setup: Setup) -> int | None:
@@ -190,7 +199,6 @@ def score_block(
         if batch.setup.groups is not None:
             for code, inside in batch.setup.groups.split(block.first_row, block.n_rows, batch.kept):
                 of_group = batch.where(inside, "group")
-                of_group.whole = EMPTY_WHOLE
                 add(of_group, compute_batch(of_group), totals[number].groups[code])
     for rows_of_systems in joint:
         rows_of_systems.add_batch(batch, values, shares)

@@ -385,6 +385,31 @@ class Options:
         return changed
 
 
+@dataclass(frozen=True)
+class Saving:
+    """What to keep besides results; the arguments of `xmceval.score` have the same names."""
+
+    rows: bool = False
+    save_rows: str | Path | None = None
+    save_state: str | Path | None = None
+    shard: str | tuple[int, int] | None = None
+    force: bool = False
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether per-row values are kept, in memory or in a file."""
+        return self.rows or self.save_rows is not None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is kept."""
+        kept = (self.save_rows, self.save_state, self.shard)
+        return self.rows or any(value is not None for value in kept)
+
+
+NOTHING = Saving()
+
+
 def specs(of: Any = None) -> Mapping[str, Spec]:
     """Return by name how each option of a dataclass is shown; by default the options of scoring."""
     return _list_specs(of or Options)

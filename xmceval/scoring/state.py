@@ -20,7 +20,14 @@ NO_RANGE = (np.inf, 0.0)  # of weights
 MOST_SHARDS = 1 << 20
 # Options that must be equal to add totals; metrics, propensities and weights are compared separately.
 RULES = (
-    *("duplicates", "empty_rows", "unscored", "ties", "threshold", "by_frequency", "ceiling", "filter_truth"),
+    "duplicates",
+    "empty_rows",
+    "unscored",
+    "ties",
+    "threshold",
+    "by_frequency",
+    "ceiling",
+    "filter_truth",
     "dataset",
 )
 

@@ -342,8 +342,10 @@ def _check_sizes(state: State) -> None:
         raise DataError(f"more rows are left out than the {tally.n_rows:,} that were scored")
     pairs = setup.filter
     largest = tally.whole.largest_label
-    if pairs is not None and (pairs.n_rows > min(pairs.n_pairs, n_rows) or (pairs.n_pairs and not pairs.n_rows)):
-        raise DataError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
+    if pairs is not None:
+        has_rows = bool(pairs.n_rows) or not pairs.n_pairs
+        if not has_rows or pairs.n_rows > min(pairs.n_pairs, n_rows):
+            raise DataError(f"filter: {pairs.n_pairs:,} pairs in {pairs.n_rows:,} of {n_rows:,} rows")
     if not setup.nouns.are_of_queries:
         setup.width.check_cutoff(setup.program.deepest)
     if largest >= setup.width.n_labels:

@@ -1,4 +1,4 @@
-"""Convert the totals of an evaluation to figures, counts and slices."""
+"""Turn the totals of an evaluation into values and counts, over all rows, per group and per bin of labels."""
 
 from __future__ import annotations
 

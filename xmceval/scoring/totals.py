@@ -99,14 +99,15 @@ class Part(dict[str, Any]):
         """Return the arrays to store in a state."""
         return dict(self)
 
-    def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def fill(self, arrays: dict[str, NDArray[Any]], prefix: str) -> None:
         """Remove the arrays of this part from a state and use them; they must have the same shapes."""
-        for name, field in self.fields.items():
-            present = self[name]
+        for field_name, field in self.fields.items():
+            name = f"{prefix}.{field_name}"
+            present = self[field_name]
             array = take(arrays, name, present.dtype.kind, present.shape, field.low, field.high)
             if field.check is not None:
                 field.check(name, array)
-            self[name] = array
+            self[field_name] = array
 
 
 def take(
@@ -241,9 +242,10 @@ class Tally(Part):
 
     def n_instances(self, *, drop_empty: bool) -> int:
         """Return the number of rows read, including rows dropped for lack of true labels."""
-        if not drop_empty:
-            return self.n_rows
-        return self.n_rows + int(self["counts"][EMPTY_ROWS])
+        n_instances = int(self["counts"][ROWS])
+        if drop_empty:
+            n_instances += int(self["counts"][EMPTY_ROWS])
+        return n_instances
 
 
 def no_sums(n: int) -> Int64:
@@ -403,14 +405,7 @@ class Totals:
     def fill(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Remove the arrays of these totals from a state and use them."""
         for prefix, part in self._named:
-            names = [name for name in arrays if name.startswith(f"{prefix}.")]
-            of_part = {name.removeprefix(f"{prefix}."): arrays.pop(name) for name in names}
-            try:
-                part.fill(of_part)
-            except DataError as error:
-                raise DataError(f"{prefix}: {error}") from None
-            for name in of_part:
-                raise DataError(f"there is no array {prefix}.{name}")
+            part.fill(arrays, prefix)
 
     @property
     def _named(self) -> list[tuple[str, Part]]:

@@ -33,6 +33,8 @@ from xmceval.rows.block import AnyArray
 PIECE_BYTES = 1 << 20
 MOST_DIMENSIONS = 4  # for an array of strings
 
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
 # What numpy, zipfile, zlib and lzma raise over damaged bytes.
 DAMAGE = (
     *(AttributeError, LookupError, OverflowError, SyntaxError, TypeError, ValueError),
@@ -91,21 +93,21 @@ class ArrayStream:
         with ExitStack() as stack, _in_words(self._damage):
             stack.callback(stream.close)
             version = np.lib.format.read_magic(stream)
-            if version not in {(1, 0), (2, 0)}:
+            if version not in _HEADERS:
                 raise DataError(f"{name}: has version {version} of the npy format; expected 1.0 or 2.0")
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            self.header = Header(*read(stream))
-            if any(type(n) is not int or n < 0 for n in self.header.shape):
-                raise DataError(f"{name}: cannot be read as an array; its shape is {self.header.shape}")
-            n_bytes = math.prod(max(n, 1) for n in self.header.shape) * self.header.dtype.itemsize
-            if n_bytes > np.iinfo(np.intp).max:  # numpy refuses it even without items
-                raise DataError(
-                    f"{name}: cannot be read as an array; its shape {self.header.shape} is larger than any array"
-                )
-            if self.header.dtype.itemsize == 0:
-                raise DataError(f"{name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
+            self.header = Header(*_HEADERS[version](stream))
+            shape = self.header.shape
+            problem = ""
+            if any(type(n) is not int or n < 0 for n in shape):
+                problem = f"shape is {shape}"
+            elif math.prod(max(n, 1) for n in shape) * self.header.dtype.itemsize > np.iinfo(np.intp).max:
+                problem = f"shape {shape} is larger than any array"  # numpy refuses it even without items
+            elif self.header.dtype.itemsize == 0:
+                problem = f"dtype {self.header.dtype} has no size"
+            if problem:
+                raise DataError(f"{name}: cannot be read as an array; its {problem}")
             stack.pop_all()
-        self._n_left = int(np.prod([1, *self.header.shape], dtype=object))
+        self._n_left = math.prod(shape)
         self._row = 0  # the next row to take
         # Whether its rows are not stored one after the other, and all rows if so.
         self._is_whole = self.header.is_fortran or self.header.dtype.hasobject
@@ -248,7 +250,9 @@ def open_archive(path: Path, content: bytes | None = None) -> Iterator[zipfile.Z
     """Open a zip archive, or its content if it is compressed itself."""
     with ExitStack() as stack:
         with _in_words(f"{path}: cannot be read as an npz file; is it damaged or truncated?"):
-            file = stored_at(path) if content is None else io.BytesIO(content)
+            file: Any = stored_at(path)
+            if content is not None:
+                file = io.BytesIO(content)
             archive = stack.enter_context(zipfile.ZipFile(file))
             refuse_repeated_members(archive)
         yield archive

@@ -49,7 +49,9 @@ _CONTAINERS = (
 
 def open_npz(path: Path, request: Request) -> Opened:
     """Open a matrix from ``scipy.sparse.save_npz``, or predictions from ``numpy.savez(labels=, scores=)``."""
-    content = None if is_uncompressed(path) else read_all_bytes(path)
+    content = None
+    if not is_uncompressed(path):
+        content = read_all_bytes(path)
     with open_archive(path, content) as archive:
         names = archive.namelist()
     arrays = {part: ArrayFile(path, part, content) for part in (name.removesuffix(".npy") for name in names)}
@@ -67,10 +69,11 @@ def open_npz(path: Path, request: Request) -> Opened:
     kind = _find_format(path, arrays)
     headers = {part: arrays[part].header() for part in _FORMATS[kind]}
     for part, kinds in _FORMATS[kind].items():
-        if headers[part].dtype.kind not in kinds or len(headers[part].shape) != 1:
+        shape, _, dtype = headers[part]
+        if dtype.kind not in kinds or len(shape) != 1:
+            numbers = "integers" if kinds == "iu" else "numbers"
             raise DataError(
-                f"{path}: its {part!r} has shape {headers[part].shape} and dtype {headers[part].dtype}; expected "
-                f"{'integers' if kinds == 'iu' else 'numbers'} in one dimension"
+                f"{path}: its {part!r} has shape {shape} and dtype {dtype}; expected {numbers} in one dimension"
             )
     sizes = []
     if headers["shape"].shape == (2,):

@@ -84,6 +84,7 @@ def open_lists(
 ) -> Opened:
     """Open a matrix of labels or their names [n_rows, any width], ranked best first or with one of scores."""
     header = _check_matrix(labels, "iuUO")
+    arrays = [labels]
     dtype = None
     if scores is not None:
         shape, _, dtype = _check_matrix(scores, "biuf")
@@ -91,31 +92,30 @@ def open_lists(
             raise DataError(
                 f"{labels.name} has shape {header.shape}, but {scores.name} has shape {shape}; expected the same"
             )
-    are_names = header.dtype.kind in "UO"
-    if are_names and request.names is None:
-        option = argument("labels", kind="FILE")
-        only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
-        raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
-    arrays = [labels] if scores is None else [labels, scores]
-    make = partial(_lists, labels.name, request.names if are_names else None)
-    source = _source(labels.name, arrays, make, header.shape[0], None, dtype)
+        arrays.append(scores)
+    names = None
     content = "labels"
-    if are_names:
+    labels_by = "number"
+    if header.dtype.kind in "UO":
+        names = request.names
         content = "label names"
-    if form.name == "npy-ranked":
-        facts = [f"{form.title} {content}"]
-    else:
-        facts = [form.title, f"ranked {content}" if scores is None else f"{content} and scores"]
-    if scores is None:
+        labels_by = "name"
+        if names is None:
+            option = argument("labels", kind="FILE")
+            only_names = f"has label names, not ids (hint: pass {option}, with one name per line)"
+            raise DataError(f"{labels.name}: {_explain_text(labels, header) or only_names}")
+    source = _source(labels.name, arrays, partial(_lists, labels.name, names), header.shape[0], None, dtype)
+    facts = [form.title, f"{content} and scores"]
+    is_ranked = scores is None
+    if is_ranked:
+        facts[1] = f"ranked {content}"
+        if form.name == "npy-ranked":
+            facts = [f"{form.title} {content}"]
         source.notes.append(
             f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
         )
     if header.dtype.hasobject:
         facts.append("names held in memory")
-    labels_by = "number"
-    if are_names:
-        labels_by = "name"
-    is_ranked = scores is None
     return Opened(source, form, tuple(facts), request.role, is_held=is_held, is_ranked=is_ranked, labels_by=labels_by)
 
 

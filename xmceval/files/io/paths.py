@@ -32,9 +32,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
 _PROTOCOLS = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]+(?=://|::)")
 _CUT_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+:/")  # as pathlib makes it
 _ONE_SLASH = re.compile(r":/(?!/)")
-_AS_TEXT = "pass an address such as s3://bucket/name as a string, not as a Path"
-_TWO_SLASHES = "an address has two slashes, as in s3://bucket/name"
-LOCAL = re.compile(r"(?:file|local)://", re.IGNORECASE)
+LOCAL = re.compile(r"\A(?:file|local)://", re.IGNORECASE)
 
 
 class RemotePath(_Local):  # type: ignore[misc, valid-type]
@@ -119,10 +117,13 @@ def to_path(name: str | os.PathLike[str]) -> Path:
         return name
     if not isinstance(name, (str, os.PathLike)):
         raise UsageError(f"expected the path of a file, got {describe_type(name)}")
-    path = Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+    hint = "pass an address such as s3://bucket/name as a string, not as a Path"
+    if isinstance(name, str):
+        name = LOCAL.sub("", name)
+        hint = "an address has two slashes, as in s3://bucket/name"
+    path = Path(name)
     if _CUT_ADDRESS.match(str(path)) and not os.path.lexists(path.parts[0]):
-        address = shown(_ONE_SLASH.sub("://", str(path)))
-        raise DataError(f"{address}: no such file (hint: {_AS_TEXT if isinstance(name, Path) else _TWO_SLASHES})")
+        raise DataError(f"{shown(_ONE_SLASH.sub('://', str(path)))}: no such file (hint: {hint})")
     return path
 
 
@@ -138,8 +139,10 @@ def named_path(path: Path) -> Path:
     if isinstance(path, RemotePath):
         plain, query = split_query(path.address)
         folder: Path = RemotePath(f"{plain.removesuffix('/*')}{query}")
+    elif path.parent.name:
+        folder = path.parent
     else:
-        folder = path.parent if path.parent.name else path.absolute().parent
+        folder = path.absolute().parent
     if is_pattern(folder):
         return path
     return folder
@@ -195,7 +198,8 @@ def split_ending(name: str) -> tuple[str, str]:
     rest = next((name[: -len(ending)] for ending in COMPRESSED_ENDINGS if name.lower().endswith(ending)), name)
     stem, point, suffix = rest.rpartition(".")
     is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
-    stem = stem if point and is_ending else rest
+    if not (point and is_ending):
+        stem = rest
     if stem and not stem.endswith("/"):
         return (stem, name[len(stem) :])
     return (name, "")
@@ -206,8 +210,7 @@ def pair_of(path: Path) -> str:
     plain = str(path)
     for ending in COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
-    is_part = plain.endswith((LABELS_ENDING, SCORES_ENDING))
-    if is_part:
+    if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
         return plain[: -len(LABELS_ENDING)]
     return str(path)
 
@@ -218,7 +221,9 @@ def find_pair(path: Path) -> tuple[Path, Path]:
     is_remote = isinstance(path, RemotePath)
     endings = ["", *COMPRESSED_ENDINGS]
     if is_remote:  # the other file is compressed in the same way
-        endings = [path.suffix, ""] if path.suffix in COMPRESSED_ENDINGS else [""]
+        endings = [""]
+        if path.suffix in COMPRESSED_ENDINGS:
+            endings = [path.suffix, ""]
     files = []
     for ending in (LABELS_ENDING, SCORES_ENDING):
         names = [stem + ending + more for more in endings]
@@ -251,7 +256,9 @@ def identify(value: Any) -> tuple[Path | int, ...]:
         if isinstance(part, (str, Path)):
             path = to_path(part)
             with suppress(OSError, ValueError):  # such as of a store that does not answer, which opening will report
-                path = (find_pair(path)[0] if is_pair(path) else path).resolve()
+                if is_pair(path):
+                    path, _ = find_pair(path)
+                path = path.resolve()
             identities.append(path)
         else:
             identities.append(id(part))

@@ -168,7 +168,6 @@ DAMAGE = (OSError, EOFError, zlib.error, DamagedError)  # what reading raises; B
 
 
 def _explain(path: Path, error: Exception) -> DataError:
-    """Return the error for an exception from reading a file, with its place."""
     problem = "its bytes are wrong"
     if isinstance(error, EOFError):
         problem = "it ends too early"
@@ -282,7 +281,8 @@ def stored_at(path: Path) -> Path:
             for piece in _pieces(path):
                 file.write(piece)
             if not file.tell():
-                raise DataError(f"{path}: {'standard input' if path == STDIN else 'the pipe'} is empty")
+                pipe = "standard input" if path == STDIN else "the pipe"
+                raise DataError(f"{path}: {pipe} is empty")
         _copies[key] = copy
     return _copies[key].path
 

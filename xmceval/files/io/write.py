@@ -56,8 +56,10 @@ def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -
     """Open a temporary file that gets its final name when the block ends, and is removed after an error."""
     check_output(path, force=force, inputs=inputs)
     # A file to upload is written in the system's temporary folder.
-    folder = tempfile.gettempdir() if isinstance(path, RemotePath) else path.absolute().parent
-    temporary = Path(folder, f".xmceval-{secrets.token_hex(8)}")
+    folder = path.absolute().parent
+    if isinstance(path, RemotePath):
+        folder = Path(tempfile.gettempdir())
+    temporary = folder / f".xmceval-{secrets.token_hex(8)}"
     TEMPORARY.add(temporary)
     try:
         with temporary.open("x+b") as file:  # O_EXCL does not follow links
@@ -89,8 +91,10 @@ def open_output(path: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -
 
 def write_output(path: str | Path, content: bytes | str, *, force: bool) -> None:
     """Write a whole file; text in UTF-8."""
+    if isinstance(content, str):
+        content = content.encode(errors="backslashreplace")
     with open_output(to_path(path), force=force) as file:
-        file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+        file.write(content)
 
 
 def csv_writer(text: TextIO) -> Any:

@@ -10,6 +10,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from numbers import Integral, Real
@@ -21,18 +22,18 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, describe_type, listed
 from xmceval.files.formats import FORMATS
+from xmceval.files.io.chunks import read_lines
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.ranking.queries import Lines, QuerySource
-from xmceval.files.tables.columns import find_roles, without_texts
-from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, to_dict
+from xmceval.files.tables.columns import find_graded, find_roles, without_texts
+from xmceval.files.text.jsonlines import LAYOUT, RepeatedKeyError, load_row, to_dict
 from xmceval.files.text.words import PADDING
-from xmceval.rows.block import Float64, Int64
+from xmceval.rows.block import Int64
 
 PART_SIZE = 1 << 16  # documents to read at a time
 NUMBERS = (Real, np.bool_)
 _FIRST_KEY = re.compile(rb'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*([\[{])')
 META = "mteb_model_meta"  # a key of JSON next to the subsets of a task
-TOO_LARGE = "a {} is an integer too large for float64"
 
 
 def is_by_query(value: Any) -> bool:
@@ -49,12 +50,9 @@ def is_dict(value: Any) -> bool:
 
 def _are_documents(row: Any) -> bool:
     """Return whether a value is a dict, set or list of documents, or a list of pairs or records of them."""
-    if is_dict(row) or isinstance(row, (set, frozenset)):
+    if is_dict(row) or isinstance(row, (set, frozenset)) or _are_names(row):
         return True
-    if not isinstance(row, (list, tuple)):
-        return False
-    first = next(iter(row), "")
-    return isinstance(first, (str, Integral)) or _is_pair(first) or _is_document(_fields_of(first))
+    return isinstance(row, (list, tuple)) and (_is_pair(row[0]) or _is_document(_fields_of(row[0])))
 
 
 def _is_pair(item: Any) -> bool:
@@ -105,18 +103,20 @@ def _fields_of(record: Any) -> Mapping[str, Any]:
         if all(isinstance(key, str) for key in record):
             return record
         return {}
-    return record._asdict() if isinstance(record, tuple) and hasattr(record, "_asdict") else {}
+    if isinstance(record, tuple) and hasattr(record, "_asdict"):
+        return record._asdict()  # type: ignore[no-any-return]
+    return {}
 
 
-def _name_fields(fields: Mapping[str, Any], noun: str) -> tuple[str, list[str]]:
-    """Return the names of the fields of a record that have its document, or documents, and a grade or score of each."""
+def _name_fields(fields: Mapping[str, Any], noun: str) -> list[str]:
+    """Return the field of a record that has its document, or documents, and the field of their values, if any."""
     if "results" in fields:
-        return "results", []
+        return ["results"]
     roles = find_roles(fields, fields)
     values = roles["score"] or roles["number"]
-    if noun == "grade":  # next to documents, ``label`` is a grade, as in tools of search engines
-        values = roles["grade"] or (roles["label"] if roles["document"] else []) or roles["number"] or roles["score"]
-    return without_texts(roles["document"] or roles["label"])[0], values[:1]
+    if noun == "grade":
+        values = find_graded(roles) or roles["number"] or roles["score"]
+    return [without_texts(roles["document"] or roles["label"])[0], *values[:1]]
 
 
 def _by_query(
@@ -131,16 +131,17 @@ def _by_query(
     for number, record in records:
         fields = _fields_of(record)
         if not keys:
-            document, of_values = _name_fields(fields, noun)
-            keys = [without_texts(find_roles(fields, fields)["query"])[0], document, *of_values]
+            keys = [without_texts(find_roles(fields, fields)["query"])[0], *_name_fields(fields, noun)]
         try:
             query, documents, *values = [fields[key] for key in keys]
         except KeyError as error:
             raise DataError(f"{place(number)}: lacks {error}, which the first record has") from None
-        if len(keys) == 2 and (others := _name_fields(fields, noun)[1]):
-            raise DataError(f"{place(number)}: has {others[0]!r}, which the first record lacks")
+        if len(keys) == 2:
+            for other in _name_fields(fields, noun)[1:]:
+                raise DataError(f"{place(number)}: has {other!r}, which the first record lacks")
         if are_json:
             query = _as_name(query)
+            documents = _as_name(documents)
         documents, *values = (cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in (documents, *values))
         if not (isinstance(query, Hashable) and isinstance(documents, (Hashable, list, tuple))):
             raise DataError(f"{place(number)}: expected names of a query and of documents, found {ascii(record)[:60]}")
@@ -148,12 +149,9 @@ def _by_query(
             if noun == "score" and not values:
                 raise DataError(f"{place(number)}: has no score (hint: name it score)")
             of_query = table.setdefault(query, {})
-            name = documents
-            if are_json:
-                name = _as_name(documents)
-            if not isinstance(of_query, dict) or name in of_query:
-                raise DataError(f"{place(number)}: query {query!r} has document {name!r} twice; expected it once")
-            of_query[name] = next(iter(values), 1)
+            if not isinstance(of_query, dict) or documents in of_query:
+                raise DataError(f"{place(number)}: query {query!r} has document {documents!r} twice; expected it once")
+            of_query[documents] = next(iter(values), 1)
             continue
         if query in table:
             raise DataError(f"{place(number)}: the query {query!r} appears twice")
@@ -174,29 +172,37 @@ def _as_name(value: Any) -> Any:
 
 def refuse_columns(table: Mapping[Any, Any], name: str) -> None:
     """Refuse a dict whose keys are names of columns, not queries."""
-    roles = find_roles(map(str, table), list(map(str, table)))
-    known = [column for role in ("label", "document", "score", "grade") for column in roles[role]]
-    if known:
+    if _find_columns(list(map(str, table))):
         raise DataError(
             f"{name}: has the columns {', '.join(map(str, list(table)[:6]))}; expected queries as keys (hint: pass "
             f"pandas.DataFrame({'...' if '.' in name else name}))"
         )
 
 
-def records_of(table: Mapping[Any, Any], name: str, noun: str, path: Path | None = None) -> QuerySource:
+def _find_columns(keys: Sequence[str]) -> list[str]:
+    roles = find_roles(keys, keys)
+    return roles["label"] + roles["document"] + roles["score"] + roles["grade"]
+
+
+def records_of(table: Mapping[Any, Any], name: str, noun: str, *, are_json: bool = False) -> QuerySource:
     """Return the records of a dict by query."""
     refuse_columns(table, name)
-    is_ranked = noun == "score" and any(map(_is_ranking, table.values()))
-    are_json = path is not None
-    table = {query: _with_values(row, _place(name, query), noun, are_json=are_json) for query, row in table.items()}
-    form = FORMATS["json-queries" if are_json else "run" if noun == "score" else "qrels"]
+    rows = dict[Any, Mapping[Any, Any]]()
+    for query, row in table.items():
+        rows[query] = _with_values(row, f"{name}: query {query!r}", noun, are_json=are_json)
+    form = FORMATS["json-queries"]
+    if not are_json:
+        form = FORMATS["qrels"]
+        if noun == "score":
+            form = FORMATS["run"]
+    is_ranked = noun == "score" and any(_are_names(row) and row for row in table.values())
     facts = (f"{noun}s by query and document",)
-    read = partial(_read_dict, table, name, noun)
-    return QuerySource(name, form, facts, "document", read, is_ranked=is_ranked)
+    return QuerySource(name, form, facts, "document", partial(read_dict, rows, name, noun), is_ranked=is_ranked)
 
 
-def _is_ranking(row: Any) -> bool:
-    return isinstance(row, (list, tuple)) and bool(row) and isinstance(row[0], (str, Integral))
+def _are_names(row: Any) -> bool:
+    """Return whether a value is a list of documents, without values."""
+    return isinstance(row, (list, tuple)) and isinstance(next(iter(row), ""), (str, Integral))
 
 
 def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[Any, Any]:
@@ -209,21 +215,25 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
         return dict.fromkeys(row, 1)
     if not _are_documents(row):
         raise DataError(f"{place}: expected {{document: {noun}}} or a list of documents, got {describe_type(row)}")
-    fields = _fields_of(row[0]) if row else {}
+    if not row:
+        return {}
+    fields = _fields_of(row[0])
     if _is_document(fields):
-        document, of_values = _name_fields(fields, noun)
-        if not of_values:
+        keys = _name_fields(fields, noun)
+        if len(keys) == 1:
             raise DataError(f"{place}: has records of {', '.join(fields)}; expected a document and a {noun} in each")
-        pairs = [(record.get(document), record.get(of_values[0])) for record in map(_fields_of, row)]
-    elif row and _is_pair(row[0]):
-        pairs = [(item[0], item[1]) if _is_pair(item) else (item, None) for item in row]
+        pairs = [(record.get(keys[0]), record.get(keys[1])) for record in map(_fields_of, row)]
+    elif _is_pair(row[0]):
+        pairs = [(*item,) if _is_pair(item) else (item, None) for item in row]
+    elif noun == "grade":
+        pairs = [(document, 1) for document in row]
     else:
-        pairs = [(document, 1 if noun == "grade" else len(row) - rank) for rank, document in enumerate(row)]
+        pairs = list(zip(row, range(len(row), 0, -1), strict=True))
     if are_json:
         pairs = [(_as_name(document), value) for document, value in pairs]
-    others = [document for document, _ in pairs if not isinstance(document, Hashable)]
-    if others:
-        raise DataError(f"{place}: expected the name of a document, found {ascii(others[0])[:60]}")
+    for document, _ in pairs:
+        if not isinstance(document, Hashable):
+            raise DataError(f"{place}: expected the name of a document, found {ascii(document)[:60]}")
     documents = dict(pairs)
     if len(documents) < len(pairs):
         twice, _ = Counter(document for document, _ in pairs).most_common(1)[0]
@@ -234,18 +244,14 @@ def _with_values(row: Any, place: str, noun: str, *, are_json: bool) -> Mapping[
 def names_queries(text: bytes, lines: Sequence[bytes]) -> str | None:
     """Return where JSON has queries: as ``keys`` of one object, or in ``lines``; None for other JSON."""
     first = next((line for line in lines if line.strip()), b"")
-    try:
-        row = json.loads(first)
-    except ValueError:  # an object of several lines
-        row = None
-    if _is_of_query(_fields_of(row)):
-        return "lines"
+    with suppress(ValueError):  # of an object of several lines
+        if _is_of_query(_fields_of(json.loads(first))):
+            return "lines"
     key = _FIRST_KEY.match(text)
     if key is None:
         return None
-    roles = find_roles([key[1].decode(errors="replace")], [key[1].decode(errors="replace")])
-    is_column = key[1] == b"data" or any(roles[role] for role in ("label", "document", "score", "grade"))
-    if key[2] == b"{" or not is_column:
+    name = key[1].decode(errors="replace")
+    if key[2] == b"{" or not (name == "data" or _find_columns([name])):
         return "keys"
     return None
 
@@ -254,10 +260,12 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
     """Read JSON with queries as keys of an object of objects, or with one query and its results per line."""
     if place == "lines":
         table = _by_query(_read_lines(path), lambda line: f"{path}:{line}", noun, are_json=True)
-        return records_of(table, str(path), noun, path)
-    text = _text(path)
+        return records_of(table, str(path), noun, are_json=True)
+    content = read_all_bytes(path)
     try:
-        table = dict(json.loads(text, object_pairs_hook=to_dict))
+        table = dict(json.loads(content.decode("utf-8-sig"), object_pairs_hook=to_dict))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             raise DataError(
@@ -285,86 +293,63 @@ def read_records(path: Path, place: str, noun: str) -> QuerySource:
         table = {"": scores}
         if isinstance(scores, dict):
             table = scores
-    return records_of(table, str(path), noun, path)
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_all_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: expected UTF-8, {error.reason} at byte {error.start:,}") from None
+    return records_of(table, str(path), noun, are_json=True)
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield lines such as ``{"query_id": q, "results": [{"corpus_id": d, "score": s}, ...]}`` with their numbers."""
-    lines = _text(path).replace("\r\n", "\n").split("\n")  # queries may contain other line separators
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            yield number, json.loads(line, object_pairs_hook=to_dict)
-        except RepeatedKeyError as error:
-            raise DataError(f"{path}:{number}: {error}") from None
-        except (ValueError, RecursionError):
-            expected = '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}]}'
-            raise DataError(f"{path}:{number}: expected {expected}, found {ascii(line)[:60]}") from None
+    for number, line in enumerate(read_lines(path), 1):
+        if line.strip():
+            try:
+                yield number, load_row(line)
+            except ValueError as error:
+                raise DataError(f"{path}:{number}: {error}") from None
 
 
-def _read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
+def read_dict(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
     """Add all documents, some queries at a time: copying all names would take more memory than the dict."""
-    all_queries = list(table)
-    all_rows = list(table.values())
-    stop = 0
-    all_lengths = np.fromiter(map(len, all_rows), dtype=np.int64, count=len(all_rows))
-    ends = np.cumsum(all_lengths)
-    while stop < len(all_rows):
-        first = stop
-        n_before = ends[stop] - all_lengths[stop]
-        stop = int(np.searchsorted(ends, n_before + PART_SIZE)) + 1
-        queries = all_queries[first:stop]
-        rows = all_rows[first:stop]
-        lengths = all_lengths[first:stop]
-        documents = list(chain.from_iterable(rows))
-        values = list(chain.from_iterable(row.values() for row in rows))
-        try:
-            numbers = np.frombuffer(array("d", values))
-        except TypeError:
-            i = next(i for i, value in enumerate(values) if not isinstance(value, NUMBERS))
-            hints = f" (hint: pass {{query: {{document: {noun}}}}}; score_all takes several systems by name)"
-            hint = ""
-            if isinstance(values[i], Mapping):
-                hint = hints
-            place = _place(name, _query_of(queries, lengths, i), documents[i])
-            kind = type(values[i]).__name__
-            raise DataError(f"{place}: the {noun} is not a number but {kind}{hint}") from None
-        except OverflowError:
-            raise DataError(f"{name}: {TOO_LARGE.format(noun)}") from None
-        add_records(lines, name, noun, queries, lengths, documents, numbers)
+    part = dict[Any, Mapping[Any, Any]]()
+    n_documents = 0
+    for query, row in table.items():
+        part[query] = row
+        n_documents += len(row)
+        if n_documents >= PART_SIZE:
+            _add_part(part, name, noun, lines)
+            part = {}
+            n_documents = 0
+    _add_part(part, name, noun, lines)
 
 
-def add_records(
-    lines: Lines,
-    name: str,
-    noun: str,
-    queries: Sequence[Any],
-    lengths: Int64,
-    documents: Sequence[Any],
-    values: Float64,
-) -> None:
-    """Add queries with their numbers of documents; `noun` is what messages call the values."""
+def _add_part(table: Mapping[Any, Mapping[Any, Any]], name: str, noun: str, lines: Lines) -> None:
+    queries = list(table)
+    lengths = np.array([len(row) for row in table.values()], dtype=np.int64)
+    documents = list(chain.from_iterable(table.values()))
+    values = list(chain.from_iterable(row.values() for row in table.values()))
+
+    def place(i: int) -> str:
+        query = queries[int(np.searchsorted(np.cumsum(lengths), i, side="right"))]
+        return f"{name}: query {query!r}"
+
+    def refuse(i: int, problem: str) -> DataError:
+        return DataError(f"{place(i)}, document {documents[i]!r}: the {noun} is {problem}")
+
+    try:
+        numbers = np.frombuffer(array("d", values))
+    except TypeError:
+        i = next(i for i, value in enumerate(values) if not isinstance(value, NUMBERS))
+        hint = ""
+        if isinstance(values[i], Mapping):
+            hint = f" (hint: pass {{query: {{document: {noun}}}}}; score_all takes several systems by name)"
+        raise refuse(i, f"not a number but {type(values[i]).__name__}{hint}") from None
+    except OverflowError:
+        raise DataError(f"{name}: a {noun} is an integer too large for float64") from None
     text, places = _encode(queries, "query", lambda _: name, name)
     rows = np.repeat(lines.rows_of(lines.queries.number(text, *places)), lengths)
-    wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
+    wrong = np.flatnonzero(np.isnan(numbers) & (rows >= 0))
     if wrong.size:
-        i = int(wrong[0])
-        place = _place(name, _query_of(queries, lengths, i), documents[i])
-        raise DataError(f"{place}: the {noun} is NaN; expected a number")
-    text, places = _encode(documents, "document", lambda i: _place(name, _query_of(queries, lengths, i)), name)
-    lines.add(text, rows, places, values)
-
-
-def _query_of(queries: Sequence[Any], lengths: Int64, i: int) -> Any:
-    return queries[int(np.searchsorted(np.cumsum(lengths), i, side="right"))]
+        raise refuse(int(wrong[0]), "NaN; expected a number")
+    text, places = _encode(documents, "document", place, name)
+    lines.add(text, rows, places, numbers)
 
 
 def _encode(
@@ -390,10 +375,3 @@ def _encode(
     if (begins == ends).any():
         raise DataError(f"{source}: a {noun} has an empty name; expected at least one character")
     return text, np.stack([begins, ends])
-
-
-def _place(name: str, query: object, document: object = None) -> str:
-    """Return the place of a query, or of one of its documents, for messages."""
-    if document is None:
-        return f"{name}: query {query!r}"
-    return f"{name}: query {query!r}, document {document!r}"

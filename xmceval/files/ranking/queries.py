@@ -58,7 +58,9 @@ class QuerySource:
 
     def lines(self, judged: Mapping[bytes, int] | None = None, documents: Words | None = None) -> Lines:
         """Read the lines; `Lines` has the same arguments."""
-        lines = Lines(self.noun, judged, Words() if documents is None else documents)
+        if documents is None:
+            documents = Words()
+        lines = Lines(self.noun, judged, documents)
         self.read(lines)
         return lines
 
@@ -112,11 +114,9 @@ class Lines:
 
     def rows_of(self, queries: Int32) -> Int32:
         """Return the rows of queries, -1 for those without a row."""
-        first = self._rows.size
         if self.judged is None:
-            new = list(range(first, len(self.queries)))
-        else:
-            new = [self.judged.get(query, -1) for query in self.queries.tolist(first)]
+            return queries
+        new = [self.judged.get(query, -1) for query in self.queries.tolist(self._rows.size)]
         self._rows = np.append(self._rows, np.array(new, dtype=np.int32))
         return self._rows[queries]
 
@@ -187,10 +187,11 @@ def _first_ranks(path: Path, columns: LineColumns) -> Iterator[Ranked]:
     names = columns.names.split()
     if "rank" not in names or columns.are_ranks:
         return
+    rank = names.index("rank")
     for line in read_first_bytes(path, BYTES_WITH_RANKS).split(b"\n")[:-1]:
         words = line.split()
-        if len(words) == columns.number and words[names.index("rank")].isdigit():
-            yield words[0], int(words[names.index("rank")]), float(words[columns.value])
+        if len(words) == columns.number and words[rank].isdigit():
+            yield words[0], int(words[rank]), float(words[columns.value])
 
 
 def _add_chunk(path: Path, columns: LineColumns, chunk: Chunk, line: int, lines: Lines, scratch: Scratch) -> int:
@@ -273,10 +274,14 @@ class LineColumns(NamedTuple):
 
     def explain(self, text: bytes) -> str:
         """Return the message about a line with other columns."""
-        words = text.split(b"\t" if self.has_header else None)
-        if len(words) > self.number:
-            return f"expected {self.names!r}, found {len(words):,} columns: {quote(text)}"
-        return f"expected {self.names!r}, found {quote(text)}"
+        separator = None
+        if self.has_header:
+            separator = b"\t"
+        n_words = len(text.split(separator))
+        columns = ""
+        if n_words > self.number:
+            columns = f"{n_words:,} columns: "
+        return f"expected {self.names!r}, found {columns}{quote(text)}"
 
 
 QRELS = LineColumns("query 0 document grade", 2, 3, "qrels")
@@ -324,10 +329,9 @@ class Documents:
     def labels(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n]; refuse a document without a label.
 
-        If documents are `words`, pass these: documents that the truth lacks get labels beyond the labels of the
-        truth.
+        Documents that only predictions have get labels beyond the labels of the truth.
         """
-        labels = self._numbered() if documents is self.words else self.find(documents)
+        labels = self.find(documents)
         if (labels < 0).any():
             unknown = documents[int(np.argmin(labels))].decode(errors="surrogateescape")[:40]
             if self.names:
@@ -345,10 +349,10 @@ class Documents:
             return self.names.words.find(*text)
         if self.words is None:
             return documents.plain_numbers()
-        return np.append(self._numbered(), -1)[self.words.find(*text)]
-
-    def _numbered(self) -> Int64:
-        return np.append(self.places, np.arange(self.places.size, len(self.words or ())))
+        labels = np.append(self.places, np.arange(self.places.size, len(self.words)))
+        if documents is self.words:
+            return labels
+        return np.append(labels, -1)[self.words.find(*text)]
 
 
 @dataclass(frozen=True)

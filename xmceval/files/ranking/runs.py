@@ -51,9 +51,9 @@ def open_by_query(source: QuerySource, request: Request) -> Opened:
         queries: Mapping[bytes, int] = {query: row for row, query in enumerate(lines.queries.tolist())}
         left_out = frozenset[bytes]()
     else:
+        lines = source.lines(kept.queries)
         queries = kept.queries
         left_out = kept.left_out
-        lines = source.lines(queries)
     documents = Documents.of(lines.documents, request.names, are_ids=request.are_ids)
     entries = lines.gather(len(queries))
     is_unjudged = entries.values < 0
@@ -77,17 +77,15 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         documents = Documents.of(lines.documents, request.names)
         facts = ["rows are queries", f"documents {documents.meaning}"]
         entries = lines.gather(len(lines.queries))
-        opened = _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
-        opened.source.notes.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked)])
-        return opened
-    if judgments is None and not source.is_line_file:
+        return _held(source, lines, lines.queries.tolist(), entries, documents, facts, request)
+    if judgments is None:
+        if source.is_line_file:
+            raise DataError(
+                f"{source}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
+            )
         raise DataError(
             f"{source}: has scores by query and document, so the truth must have grades by query and document "
             "(hint: pass {query: {document: grade}}, TREC qrels, or a table with the same columns)"
-        )
-    if judgments is None:
-        raise DataError(
-            f"{source}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )
     lines = source.lines(judgments.queries, judgments.documents.words)
     entries = lines.gather(len(judgments.queries))
@@ -97,7 +95,7 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
     opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
-    opened.source.notes.extend([*lines.doubts, *doubt_ranks(str(source), lines.ranked), *doubts])
+    opened.source.notes.extend(doubts)
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out
     lacking = judgments.queries.keys() - queries
@@ -107,11 +105,13 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
 
 def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -> Iterator[Doubt]:
     """Yield doubts about a run before ties are broken: constant or rounded scores, and documents named otherwise."""
-    ends = entries.indptr[: QUERIES_WITH_TIES + 1]
-    rows = [entries.values[start:end] for start, end in pairwise(ends.tolist())]
-    rows = [scores[scores > -np.inf] for scores in rows]
-    n_several = sum(scores.size > 1 for scores in rows)
-    n_equal = sum(bool(scores.size > 1 and (scores == scores[0]).all()) for scores in rows)
+    n_several = n_equal = 0
+    for start, end in pairwise(entries.indptr[: QUERIES_WITH_TIES + 1].tolist()):
+        scores = entries.values[start:end]
+        scores = scores[scores > -np.inf]
+        if scores.size > 1:
+            n_several += 1
+            n_equal += bool((scores == scores[0]).all())
     if 2 * n_equal > n_several:
         yield Doubt(
             f"{source}: in {n_equal:,} of {counted(n_several, 'query')} with two or more documents all scores are "
@@ -131,9 +131,11 @@ def _doubt_scores(source: QuerySource, entries: Entries, judgments: Judgments) -
 
 def _doubt_columns(source: QuerySource, lines: Lines, entries: Entries) -> Iterator[Doubt]:
     """Yield the doubt that a dict has columns instead of queries: each key then has the line numbers 0 to n - 1."""
+    if source.is_line_file:
+        return
     documents = np.unique(entries.documents)
     is_full = bool((np.diff(entries.indptr) == documents.size).all())
-    if documents.size < 2 or source.is_line_file or not is_full:
+    if documents.size < 2 or not is_full:
         return
     numbers = {str(number).encode() for number in range(documents.size)}
     if {lines.documents[i] for i in documents.tolist()} == numbers:
@@ -159,14 +161,12 @@ def _compare_queries(
             f"{source}: has {counted(len(unjudged), 'query')} that {judgments.name} lacks, {name_queries(unjudged)} "
             f"(hint: pass {ways} to ignore such queries)"
         )
-    alike = list[Doubt]()
     if unjudged:
         others = decoded(sorted(lacking | judgments.left_out))
-        alike += doubt_alike(str(source), "query", judgments.name, decoded(sorted(unjudged)), others)
-    yield from alike
-    if unjudged and not alike and lacking and len(lacking) == len(judgments.queries):
-        yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
-    if unjudged:
+        alike = list(doubt_alike(str(source), "query", judgments.name, decoded(sorted(unjudged)), others))
+        yield from alike
+        if not alike and lacking and len(lacking) == len(judgments.queries):
+            yield doubt_names(str(source), "query", judgments.name, min(unjudged), min(lacking))
         rest = ""
         if not judgments.left_out:
             rest = f" ({counted(lines.n_ignored, lines.noun)})"
@@ -195,7 +195,8 @@ def _held(
         labels = labels.astype(np.int32)
     csr = Csr(entries.indptr, labels[entries.documents], entries.values, are_scores=True)
     names = partial(_name_entries, str(source), lines, queries, csr, documents)
-    matrix = Source(str(source), read_matrix, csr.n_rows, stored=csr, names=names)
+    notes: list[str] = [*lines.doubts, *doubt_ranks(str(source), lines.ranked)]
+    matrix = Source(str(source), read_matrix, csr.n_rows, stored=csr, names=names, notes=notes)
     return Opened(
         matrix,
         source.form,

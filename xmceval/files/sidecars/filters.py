@@ -6,11 +6,11 @@ They are text with one pair per line, arrays, lists or tables; numbers may be fl
 from __future__ import annotations
 
 import io
-import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,14 @@ from xmceval.files.io.chunks import Places, without_comment
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import check_is_text, is_empty, quote, read_all_bytes
-from xmceval.files.ranking.dicts import add_records
+from xmceval.files.ranking.dicts import read_dict
 from xmceval.files.ranking.queries import Documents, Entries, Judgments, Lines, name_queries
 from xmceval.files.tables.columns import find_pairs, find_roles
 from xmceval.files.tables.objects import find_table
 from xmceval.files.tables.open import query_table, table_at
 from xmceval.files.tables.table import Table, to_float
 from xmceval.rows.block import Float64
-from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
+from xmceval.rows.filters import Filter, as_filter, first_wrong, ordered
 
 BEYOND = 1 << 62  # labels from here on stand for documents that are not in a list of labels
 
@@ -50,15 +50,11 @@ def take_filter(pairs: Any) -> Filter:
     if path is None:
         return as_filter(pairs)
     if is_empty(path):
-        return ordered(name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+        return as_filter(np.empty((0, 2)), name)
     if is_npy(path):
         return as_filter(read_array(path), name)
     numbers, place = _read_pairs(path)
-    largest = list[Largest]()
-    for column in numbers.T if numbers.size else ():
-        at = int(np.argmax(column))
-        largest.append(Largest(int(column[at]), place(at)))
-    return ordered(name, numbers[:, 0].astype(np.int64), numbers[:, 1].astype(np.int64), *largest)
+    return as_filter(numbers, name, place)
 
 
 def _open(pairs: Any) -> tuple[str, Path | None, Table | None]:
@@ -76,8 +72,8 @@ def _read_pairs(path: Path) -> tuple[Float64, Callable[[int], str]]:
     if b"#" in text:
         text = b"\n".join(map(without_comment, text.split(b"\n")))
 
-    def filled() -> Iterator[tuple[str, bytes]]:
-        return ((f"{path}:{number}", line) for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
+    def filled() -> Iterator[tuple[str, list[bytes]]]:
+        return ((f"{path}:{number}", line.split()) for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
 
     pairs = None
     with warnings.catch_warnings(), suppress(ValueError):
@@ -86,21 +82,21 @@ def _read_pairs(path: Path) -> tuple[Float64, Callable[[int], str]]:
         if pairs.size == 0:
             pairs = pairs.reshape(0, 2)
     if pairs is None or pairs.shape[1] != 2 or first_wrong(pairs) is not None:
-        errors = (error for error in itertools.starmap(_find_error, filled()) if error is not None)
-        raise next(errors, DataError(f"{path}: expected lines of 'row label', two whole numbers of at least 0"))
-    return pairs, lambda entry: next(itertools.islice(filled(), entry, None), (str(path), b""))[0]
+        for place, words in filled():
+            _check_pair(place, words)
+        raise DataError(f"{path}: expected lines of 'row label', two whole numbers of at least 0")
+    return pairs, lambda entry: next(islice(filled(), entry, None))[0]
 
 
-def _find_error(place: str, line: bytes) -> DataError | None:
-    """Return the error for a line that is no pair of whole numbers."""
-    words = line.split()
-    with suppress(ValueError):
-        if len(words) == 2 and first_wrong(np.array([words], dtype=np.float64)) is None:
-            return None
+def _check_pair(place: str, words: Sequence[bytes]) -> None:
+    numbers = [to_float(word.decode(errors="replace")) for word in words]
+    is_pair = len(words) == 2
+    if is_pair and None not in numbers and first_wrong(np.array([numbers], dtype=np.float64)) is None:
+        return
     hint = ""
-    if len(words) == 2 and words[0].isdigit() and to_float(words[1].decode(errors="replace")) is None:
+    if is_pair and words[0].isdigit() and numbers[1] is None:
         hint = " (hint: a filter has numbers of labels, not names: line numbers in the file of labels, from 0)"
-    return DataError(
+    raise DataError(
         f"{place}: expected 'row label', two whole numbers of at least 0, found {quote(b' '.join(words))}{hint}"
     )
 
@@ -133,13 +129,13 @@ def read_named_pairs(pairs: Any, judgments: Judgments) -> NamedPairs:
         columns, _ = find_pairs(table.name, table.names, lists, are_scores=False)
         if not columns.has_queries:
             raise DataError(f"{table}: has numbers of rows, and {judgments.name} has queries; expected names of these")
-        lines = query_table(table, columns, are_scores=False).lines(judgments.queries)
+        lines = query_table(table, columns).lines(judgments.queries)
     else:
-        words = list(_listed_pairs(pairs) if path is None else _read_words(path))
-        queries, documents = map(list, zip(*words, strict=True)) if words else ([], [])
+        by_query = dict[str, dict[str, float]]()
+        for query, document in _listed_pairs(pairs) if path is None else _read_words(path):
+            by_query.setdefault(query, {})[document] = 1.0
         lines = Lines("document", judgments.queries)
-        ones = np.ones(len(queries), dtype=np.int64)
-        add_records(lines, name, "pair", queries, ones, documents, np.zeros(len(queries)))
+        read_dict(by_query, name, "pair", lines)
     unknown = set(lines.queries.tolist()) - judgments.queries.keys() - judgments.left_out
     if unknown:
         raise DataError(
@@ -155,7 +151,9 @@ def _read_words(path: Path) -> Iterable[tuple[str, str]]:
         raise DataError(f"{path}: is an array; expected text of lines 'query document', or a table")
     check_is_text(path)
     for number, line in Places(path, has_comments=True).filled_lines():
-        words = line.split(b"\t") if line.count(b"\t") == 1 else line.split()
+        words = line.split(b"\t")
+        if len(words) != 2:
+            words = line.split()
         if len(words) != 2:
             raise DataError(f"{path}:{number}: expected 'query document', found {quote(line)}")
         query, document = (word.strip().decode(errors="surrogateescape") for word in words)
@@ -163,10 +161,9 @@ def _read_words(path: Path) -> Iterable[tuple[str, str]]:
 
 
 def _listed_pairs(pairs: Any) -> Iterable[tuple[Any, Any]]:
-    rows = pairs
     if isinstance(pairs, np.ndarray):
-        rows = pairs.tolist()
-    for i, pair in enumerate(rows):
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
+        pairs = pairs.tolist()
+    for i, pair in enumerate(pairs):
+        if not (isinstance(pair, (list, tuple)) and [*map(type, pair)] == [str, str]):
             raise DataError(f"filter[{i}]: expected names of a query and a document, got {pair!r}")
         yield tuple(pair)

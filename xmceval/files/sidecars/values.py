@@ -56,15 +56,19 @@ class Names:
                 "pass a list)"
             )
         find_order(Axis("y_true", "label"), replace(rows_of(labels, "labels"), noun="label", is_index=True))
-        words = as_plain(labels, "labels").tolist() if isinstance(labels, np.ndarray) else list(labels)
+        words = labels
+        if isinstance(labels, np.ndarray):
+            words = as_plain(labels, "labels").tolist()
         names = list[bytes]()
         for label, word in enumerate(words):
             text = word
             if isinstance(word, Integral) and not isinstance(word, bool):
                 text = str(word)
-            if not isinstance(text, (str, bytes)) or not text:
+            if isinstance(text, str):
+                text = text.encode(errors="surrogateescape")
+            if not isinstance(text, bytes) or not text:
                 raise DataError(f"labels[{label}]: expected the name of a label, got {word!r}")
-            names.append(text if isinstance(text, bytes) else text.encode(errors="surrogateescape"))
+            names.append(text)
         return cls(names, "labels")
 
     def __len__(self) -> int:
@@ -137,12 +141,14 @@ def _other_form(lines: Sequence[bytes]) -> str:
             content = json.loads(b"\n".join(lines))
         except ValueError:
             return ""
-        return f"looks like JSON, {'a list' if isinstance(content, list) else 'an object'}"
+        kind = "an object"
+        if isinstance(content, list):
+            kind = "a list"
+        return f"looks like JSON, {kind}"
     if not (lines and all(b"\t" in line for line in lines)):  # the usual case, without splitting millions of names
         return ""
     columns = zip(*(line.split(b"\t") for line in lines[1:] or lines), strict=False)
-    is_table = any(all(map(bytes.isdigit, column)) for column in columns)
-    if is_table:
+    if any(all(map(bytes.isdigit, column)) for column in columns):
         return "looks like a table, whose lines have a tab and a number"
     return ""
 
@@ -222,4 +228,7 @@ def _read_words(path: str | Path | Shards) -> tuple[list[tuple[str, str]], str]:
         check_is_text(file)
         texts = enumerate(read_short_lines(file), 1)
         lines += [(f"{file}:{number}", text.decode(errors="surrogateescape")) for number, text in texts]
-    return lines, shards.name if len(files) > 1 else str(files[0])
+    source = str(files[0])
+    if len(files) > 1:
+        source = shards.name
+    return lines, source

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,7 +34,7 @@ BYTES_OF_ENTRY = 48  # memory while sorting
 
 
 Triples: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]  # entries as arrays [n] of row, label and value
-ReadEntries: TypeAlias = Callable[[], Iterator[tuple[AnyArray, Triples]]]  # yields the row of each line, and entries
+ReadEntries: TypeAlias = Callable[..., Iterator[tuple[AnyArray, Triples]]]  # yields the row of each line, and entries
 
 
 def _expect_number(word: str, _: None) -> str:
@@ -54,8 +55,7 @@ def _read_entries(
     columns: Columns,
     names: Names | None,
     words: Words | None,
-    held: Mapping[str, list[Any]],
-    are_scores: bool,
+    held: Mapping[str, list[Any]] = MappingProxyType({}),
 ) -> Iterator[tuple[AnyArray, Triples]]:
     """Yield, batch by batch in the table's order, the row of each line (its list may be empty) and the entries.
 
@@ -69,9 +69,11 @@ def _read_entries(
             arrays.append(by_name[name].array)
         key = by_name.get(columns.key or "")
         stop = first + len(by_name[columns.label].array)
-        lines = np.arange(first, stop) if key is None else key.to_whole(_expect_number)
+        lines: AnyArray = np.arange(first, stop)
+        if key is not None:
+            lines = key.to_whole(_expect_number)
         first = stop
-        label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
+        label, values, lengths = read_values(columns, by_name)
         if words is not None:
             labels: AnyArray = words.number(*label.to_text())
         elif names is None or not label.is_text:
@@ -80,16 +82,17 @@ def _read_entries(
             labels = names.words.find(*label.to_text())
             if (labels < 0).any():
                 line = int(np.argmax(labels < 0))
-                raise label.refuse(line, unknown_name(label.to_text().tolist()[line][:40], names))
-        yield lines, (lines if lengths is None else np.repeat(lines, lengths), labels, values)
+                raise label.refuse(line, unknown_name(str(label.array[line])[:40], names))
+        rows = lines
+        if lengths is not None:
+            rows = np.repeat(lines, lengths)
+        yield lines, (rows, labels, values)
 
 
-def read_values(
-    columns: Columns, batch: Mapping[str, Column], *, are_scores: bool
-) -> tuple[Column, AnyArray, Int64 | None]:
+def read_values(columns: Columns, batch: Mapping[str, Column]) -> tuple[Column, AnyArray, Int64 | None]:
     """Return the labels of a batch of lines, one per entry, their values, and the lengths of lists, if any."""
     label = batch[columns.label]
-    value = None if columns.value is None else batch[columns.value]
+    value = batch.get(columns.value or "")
     lengths = None
     if columns.are_lists:
         label, lengths = label.flatten()
@@ -101,7 +104,7 @@ def read_values(
             value = flat
     if value is not None:
         values = -value.to_whole().astype(np.float64) if columns.is_rank else value.to_numbers()
-    elif are_scores and lengths is not None:  # without scores, lists are ranked: values fall to 1 for the last label
+    elif columns.are_ranked and lengths is not None:  # values fall to 1 for the last label
         values = (np.repeat(np.cumsum(lengths), lengths) - np.arange(lengths.sum())).astype(np.float64)
     else:
         values = np.ones(len(label.array))
@@ -148,62 +151,48 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
     held = dict[str, list[Any]]()
     if columns.key is None:
         others = naming_candidates(table, columns)
-        if table.path is None:
+        if not table.files:
             held = {name: [] for name in (*index_columns(table), *others)}
-    read = partial(_read_entries, table, columns, names, words, held, request.are_scores)
+    read = partial(_read_entries, table, columns, names, words)
     facts = [*table.facts, f"columns {', '.join(columns.names)}"]
     if others:
         facts.append(f"besides {listed(others, 'and')}")
     if names is not None:
         facts.append(f"label names from {names.source}")
     is_streamed = False
-    parts = list[Triples]()
-    warnings = list[str]()
-    if table.path is not None:
+    if table.files:
         numbers = _measure(table, columns)
-        n_lines = numbers.n_lines
-        runs = [numbers.runs]
         is_streamed = numbers.is_sorted and words is None
         if not is_streamed:
-            n_bytes = BYTES_OF_ENTRY * n_lines
-            available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-            if n_bytes > available:
-                raise DataError(
-                    f"{table}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than "
-                    "this machine has (hint: write the table sorted by the numbers of rows: it is then read part by "
-                    "part)"
-                )
+            _refuse_to_sort(table, numbers.n_lines)
     if not is_streamed:
-        runs = []
-        n_lines = 0
-        for lines, part in read():
-            parts.append(part)
-            runs.append(find_runs(lines))
-            n_lines += lines.size
-    if n_lines == 0:
+        batches = [(part, find_runs(lines), lines.size) for lines, part in read(held)]
+        numbers = RowNumbers(join_runs([runs for _, runs, _ in batches]), sum(size for _, _, size in batches))
+    if numbers.n_lines == 0:
         raise DataError(f"{table.name}: the table has no lines")
     truth = request.by_row
     labels = None
     if words is not None:
         labels = (truth and truth.labels) or Documents.of(words, None)
-    by_row = ByRow(replace(table, first=None), columns, join_runs(runs), labels, held)
-    n_rows = _count_rows(by_row, n_lines, request)
+    by_row = ByRow(replace(table, first=None), columns, numbers.runs, labels, held)
+    n_rows = _count_rows(by_row, numbers.n_lines, request)
+    warnings = list[str]()
     if request.are_scores and truth is not None:
         warnings.extend(doubt_numbers(truth, by_row))
     stored: Pieces | Matrix
     files: tuple[Path, ...] = ()
-    if is_streamed and table.path is not None:
-        files = table.files or (table.path,)
+    if is_streamed:
+        files = table.files
         stored = partial(_read_sorted, read, table.name, request.are_scores, n_rows)
     else:
-        csr = Csr(*coo_to_csr(table.name, *_join(parts), n_rows), request.are_scores)
-        if table.path is not None:
+        entries = _join([part for part, _, _ in batches])
+        csr = Csr(*coo_to_csr(table.name, *entries, n_rows), request.are_scores)
+        if table.files:
             facts.append(f"{counted(csr.indptr[-1], 'entry')} sorted by row")
         if labels is not None:
             csr = _join_words(table.name, csr, labels, request, facts, warnings)
         stored = csr
-    again = partial(_read_entries, table, columns, names, words, {}, request.are_scores)
-    names_of = partial(_name_entries, by_row, again)
+    names_of = partial(_name_entries, by_row, read)
     source = Source(table.name, read_matrix, n_rows, files=files, stored=stored, names=names_of, notes=warnings)
     rows = table.rows
     if rows is None and columns.key is None:
@@ -217,13 +206,22 @@ def open_by_row(table: Table, columns: Columns, request: Request) -> Opened:
         tuple(facts),
         request.role,
         is_held=not is_streamed,
-        is_ranked=request.are_scores and columns.are_ranked,
+        is_ranked=columns.are_ranked,
         has_ranks=columns.is_rank,
         rows=rows,
         columns={name: partial(_rows_named_by, by_row, name) for name in others},
         labels_by=labels_by,
         by_row=by_row,
     )
+
+
+def _refuse_to_sort(table: Table, n_lines: int) -> None:
+    n_bytes = BYTES_OF_ENTRY * n_lines
+    if n_bytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise DataError(
+            f"{table}: sorting {counted(n_lines, 'line')} takes about {n_bytes / 2**30:,.0f} GiB, more than this "
+            "machine has (hint: write the table sorted by the numbers of rows: it is then read part by part)"
+        )
 
 
 def refuse_repeats(place: str, n_entries: int, n_distinct: int, noun: str) -> None:
@@ -264,9 +262,6 @@ def _find_names(labels: Column, request: Request) -> tuple[Names | None, Words |
     if truth is not None and truth.labels is not None:
         return None, truth.labels.words
     if request.are_scores and not request.is_alone:
-        return None, None
-    with suppress(DataError):
-        labels.to_whole()
         return None, None
     if any(to_float(word) is None for word in words):
         return None, Words()
@@ -310,15 +305,17 @@ def _name_entries(by_row: ByRow, read: ReadEntries, row: int, label: int) -> Ent
         n_lines = 0
         with suppress(DataError):
             for lines, (rows, labels, _) in read():
-                is_line = lines == row if by_row.columns.are_lists else (rows == row) & (labels == number)
+                is_line = lines == row
+                if not by_row.columns.are_lists:
+                    is_line = (rows == row) & (labels == number)
                 numbers += (n_lines + np.flatnonzero(is_line)).tolist()
                 n_lines += lines.size
         return describe_systems(by_row.table, by_row.columns, numbers[:2])
 
-    place = f"{by_row.table} row {row}"
-    if by_row.columns.key is None:
-        return EntryNames([place], name, "in this row", None)
-    return EntryNames([place], name, "in this row", describe)
+    names = EntryNames([f"{by_row.table} row {row}"], name, "in this row", None)
+    if by_row.columns.key is not None:
+        names = names._replace(systems=describe)
+    return names
 
 
 def _measure(table: Table, columns: Columns) -> RowNumbers:
@@ -333,7 +330,9 @@ def _count_rows(by_row: ByRow, n_lines: int, request: Request) -> int:
     """Return the number of rows in the truth, if known, else the largest row of the table + 1."""
     name = by_row.table.name
     stop = int(by_row.runs[-1, 1])
-    n_rows = request.n_rows if request.are_scores else None
+    n_rows = None
+    if request.are_scores:
+        n_rows = request.n_rows
     are_ids = f"(hint: rename the column {by_row.columns.key!r} to query_id if its numbers are ids)"
     if n_rows is not None and stop > n_rows:
         of_truth = f"but the truth has {counted(n_rows, 'row')}"
@@ -354,8 +353,10 @@ def find_runs(rows: Int64) -> Int64:
 
 
 def join_runs(parts: Sequence[Int64]) -> Int64:
-    """Return the runs of rows that occur in any part; there is at least one row."""
-    runs = np.concatenate(parts)
+    """Return the runs of rows that occur in any part."""
+    runs = np.concatenate([np.empty((0, 2), dtype=np.int64), *parts])
+    if not runs.size:
+        return runs
     firsts, stops = runs[np.argsort(runs[:, 0])].T
     stops = np.maximum.accumulate(stops)
     begins = np.append(0, np.flatnonzero(firsts[1:] > stops[:-1]) + 1)
@@ -401,8 +402,7 @@ def read_numbers(tables: Sequence[Table], key: str) -> RowNumbers:
             if n_distinct < np.diff(seen).sum() + np.diff(runs).sum():
                 return RowNumbers(seen, n_lines, is_sorted, are_over_all=False)
             shard.append(runs)
-        if len(shard) > 1:
-            seen = join_runs(shard)
+        seen = join_runs(shard)
     return RowNumbers(seen, n_lines, is_sorted)
 
 
@@ -454,8 +454,7 @@ def _index_levels(table: Table) -> dict[str, range | None]:
 
 
 def _values(table: ByRow, name: str) -> list[Any]:
-    if table.table.path is None:
-        arrays = table.held[name]
-    else:
+    arrays = table.held.get(name)
+    if arrays is None:
         arrays = [column.array for (column,) in table.table.batches([name])]
     return [value for array in arrays for value in array.to_pylist()]

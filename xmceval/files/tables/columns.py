@@ -62,13 +62,14 @@ class Columns:
     value: str | None = None
     is_rank: bool = False  # whether the values are ranks, with 1 as the best
     are_lists: bool = False  # whether labels and values are lists, with one line per row
+    are_scores: bool = False  # whether the values are scores
     has_grades: bool = False  # whether the name of the column of values declares grades
     others: tuple[str, ...] = ()  # columns without lists that have unknown names
 
     @property
     def are_ranked(self) -> bool:
-        """Whether labels are lists without values, which as predictions are ranked best first."""
-        return self.are_lists and self.value is None
+        """Whether labels are lists of predictions without values, ranked best first."""
+        return self.are_lists and self.are_scores and self.value is None
 
     @property
     def names(self) -> list[str]:
@@ -93,6 +94,13 @@ def find_roles(names: Iterable[str], lists: Collection[str] = ()) -> dict[str, l
     return roles
 
 
+def find_graded(roles: Mapping[str, list[str]]) -> list[str]:
+    """Return the columns of grades: next to documents, ``label`` is one, as in tools of search engines."""
+    if roles["document"]:
+        return roles["grade"] + roles["label"]
+    return roles["grade"]
+
+
 def are_known(names: Iterable[str]) -> bool:
     """Return whether columns make a long table: a key, and labels or documents."""
     roles = find_roles(names)
@@ -108,19 +116,19 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
     are_lists = columns.are_lists
     if are_scores:
         noun = "scores"
-        values = roles["score"] or roles["number"] + roles["grade"] + ([] if roles["number"] else roles["rank"])
-    else:  # next to documents, ``label`` is a grade, as in tools of search engines
+        values = roles["score"] or roles["number"] + roles["grade"]
+        if not roles["score"] and not roles["number"]:
+            values = values + roles["rank"]
+    else:
         noun = "grades"
-        graded = roles["grade"] + (roles["label"] if roles["document"] else [])
-        values = graded or roles["number"] + roles["score"]
+        values = find_graded(roles) or roles["number"] + roles["score"]
     if len(values) > 1:
         raise DataError(f"{table}: {listed(values, 'and')} may both have the {noun} (hint: keep one of them)")
-    value = values[0] if values else None
+    value = next(iter(values), None)
     if value is None and are_scores and not are_lists:
-        shown = ", ".join(names[:12])
         raise DataError(
-            f"{table}: has no scores: found the columns {shown}; expected one of {_some('score')} (hint: rename the "
-            "column of scores; for decisions add a column 'score' of 1)"
+            f"{table}: has no scores: found the columns {', '.join(names[:12])}; expected one of {_some('score')} "
+            "(hint: rename the column of scores; for decisions add a column 'score' of 1)"
         )
     if value is not None and (value in lists) != are_lists:
         with_lists, without = sorted((label, value), key=lists.__contains__, reverse=True)
@@ -130,7 +138,8 @@ def find_columns(table: Table, names: Sequence[str], lists: Collection[str], *, 
     known = {name for of_role in roles.values() for name in of_role}
     others = tuple(name for name in names if name not in known and name not in lists)
     has_grades = not are_scores and value in {*roles["grade"], *roles["label"]}
-    return replace(columns, value=value, is_rank=value in roles["rank"], has_grades=has_grades, others=others)
+    is_rank = value in roles["rank"]
+    return replace(columns, value=value, is_rank=is_rank, are_scores=are_scores, has_grades=has_grades, others=others)
 
 
 def find_pairs(
@@ -139,10 +148,6 @@ def find_pairs(
     """Find the columns of rows or queries and of labels or documents; also return the names by role."""
     roles = find_roles(names, lists)
     labels = without_texts(roles["document"] or roles["label"])
-    label = labels[0] if len(labels) == 1 else None
-    if label is not None and plain(label) == "targetind":  # XC data sets: uid only names the text of a row
-        roles["query"] = []
-    keys = naming_columns([name for name in names if name in {*roles["row"], *roles["query"]}])
     if not labels and lists:
         shown = listed(map(repr, sorted(lists)), "and")
         which = "the one of labels"
@@ -152,9 +157,14 @@ def find_pairs(
             f"{place}: has lists in {shown}; expected them in a column named labels or documents "
             f"(hint: rename {which} to 'labels')"
         )
-    if label is None or (not keys and label not in lists):
+    if len(labels) != 1:
         raise unknown_columns(place, names, are_scores=are_scores)
-    key = keys[0] if keys else None
+    (label,) = labels
+    if plain(label) == "targetind":  # XC data sets: uid only names the text of a row
+        roles["query"] = []
+    key = next(iter(naming_columns([*roles["row"], *roles["query"]])), None)
+    if key is None and label not in lists:
+        raise unknown_columns(place, names, are_scores=are_scores)
     return Columns(key, key in roles["query"], label, are_lists=label in lists), roles
 
 
@@ -194,14 +204,15 @@ def unknown_columns(place: str, names: Sequence[str], *, are_scores: bool) -> Da
 
 def describe_systems(table: Table, columns: Columns, lines: Sequence[int]) -> str:
     """Describe two lines of a label if another column tells them apart, with the hint to split the table by it."""
-    by_name = [name for name in columns.others if plain(name) in SYSTEMS]
-    others = [name for name in columns.others if plain(name) not in SYSTEMS | UNUSED and table.is_text(name)]
-    for name in (*by_name, *others):
+    for name in sorted(columns.others, key=lambda name: plain(name) not in SYSTEMS):
+        is_system = plain(name) in SYSTEMS
+        if not is_system and (plain(name) in UNUSED or not table.is_text(name)):
+            continue
         values = _read_lines(table, name, lines)
         if len(values) < 2 or values[0] == values[1]:
             continue
         both = f"{values[0]!r} and {values[1]!r}"
-        if name in by_name:
+        if is_system:
             return f"lines of two systems: {both} {_split_by(name)}"
         return (
             f"lines that differ in {name!r}: {both} (hint: if these are systems, split the lines, and score each part)"
@@ -215,7 +226,9 @@ def doubt_systems(table: Table, columns: Columns) -> Iterator[Doubt]:
         for column in table.head([name]):
             names = column.array.unique().to_pylist()
             if len(names) > 1:
-                some = listed(map(repr, names[:3]), "and") if len(names) <= 3 else f"such as {names[0]!r}"
+                some = f"such as {names[0]!r}"
+                if len(names) <= 3:
+                    some = listed(map(repr, names), "and")
                 yield Doubt(f"{table}: has lines of {len(names):,} systems: {some} {_split_by(name)}")
 
 
@@ -232,14 +245,19 @@ def _split_by(name: str) -> str:
     return f"(hint: split the lines by {name!r}, and score each part as a system)"
 
 
-def doubt_unread(table: Table, columns: Columns, lists: Collection[str], *, are_scores: bool) -> Iterator[Doubt]:
+def doubt_unread(table: Table, columns: Columns, lists: Collection[str]) -> Iterator[Doubt]:
     """Yield a doubt for columns of numbers with unknown names, if no column has grades or scores."""
-    names = lists if columns.are_lists else columns.others
+    if columns.value is not None:
+        return
+    names: Iterable[str] = columns.others
+    label = None
+    if columns.are_lists:
+        names = lists
+        label = columns.label
     unread = [name for name in names if name not in columns.names and plain(name) not in UNUSED]
-    label = columns.label if columns.are_lists else None
     numbers = sorted(name for name in unread if not naming_columns([name]) and table.has_numbers(name, label))
-    if columns.value is None and numbers:
-        what, known = ("scores", "score") if are_scores else ("grades", "relevance")
+    if numbers:
+        what, known = ("scores", "score") if columns.are_scores else ("grades", "relevance")
         yield Doubt(
             f"{table}: {listed(map(repr, numbers), 'and')} may have the {what}, but no {what} are known by this name "
             f"(hint: rename it to {known!r} if so)"

@@ -37,7 +37,10 @@ def find_table(value: Any, name: str) -> Table | None:
         return None
     roles = find_roles(_index_names(value))
     if hasattr(value, "to_frame") and (roles["row"] or roles["query"]):  # a Series indexed by these
-        value = value.to_frame("value" if value.name is None else value.name)
+        name_of_values = "value"
+        if value.name is not None:
+            name_of_values = value.name
+        value = value.to_frame(name_of_values)
     if is_frame(value):
         if _is_wide(value, name):
             return None

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, Doubt, listed
+from xmceval.errors import DataError, Doubt, agreeing, listed
 from xmceval.files.io.chunks import NUMBER
 from xmceval.files.io.paths import is_pair, to_path
 from xmceval.files.io.signatures import TABLES
@@ -60,9 +61,9 @@ def open_table(table: Table, request: Request) -> Opened:
     counts = Counter(table.names)
     names = [name for name, count in counts.items() if count == 1]
     roles = find_roles(counts, counts)
-    twice = next((name for role in roles.values() for name in role if counts[name] > 1), None)
-    if twice is not None:
-        raise DataError(f"{table}: has {counts[twice]} columns {twice!r} (hint: keep one of them)")
+    for name in chain.from_iterable(roles.values()):
+        if counts[name] > 1:
+            raise DataError(f"{table}: has {counts[name]} columns {name!r} (hint: keep one of them)")
     lists = [name for name in names if table.is_list(name)]
     known = find_roles(names, lists)
     if not known["document"] and not known["label"]:
@@ -71,11 +72,11 @@ def open_table(table: Table, request: Request) -> Opened:
     if columns.has_queries:
         from xmceval.files.ranking.runs import open_by_query
 
-        opened = open_by_query(query_table(table, columns, are_scores=request.are_scores), request)
+        opened = open_by_query(query_table(table, columns), request)
     else:
         opened = open_by_row(table, columns, request)
     doubts = opened.source.notes
-    doubts.extend(doubt_unread(table, columns, lists, are_scores=request.are_scores))
+    doubts.extend(doubt_unread(table, columns, lists))
     if request.are_scores:
         doubts.extend(doubt_systems(table, columns))
         doubts.extend(_doubt_other_order(table, columns, roles))
@@ -98,7 +99,9 @@ def join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Table
     key = columns.key
     if key is None or any(key not in table.names for table in tables):
         return None
-    place = name if first.path is None else shards.name
+    place = name
+    if first.files:
+        place = shards.name
     if columns.has_queries:
         return join_lines(place, tables)
     numbers = read_numbers(tables, key)
@@ -129,23 +132,28 @@ def _find_part(part: Any, name: str) -> Table | None:
         if is_pair(path):
             return None
         return table_at(path)
-    return find_table(part.read_all() if hasattr(part, "read_all") else part, name)
+    if hasattr(part, "read_all"):
+        part = part.read_all()
+    return find_table(part, name)
 
 
-def query_table(table: Table, columns: Columns, *, are_scores: bool) -> QuerySource:
+def query_table(table: Table, columns: Columns) -> QuerySource:
     """Return a table whose lines name queries."""
+    noun = "line"
+    if columns.are_lists:
+        noun = "document"
     return QuerySource(
         table.name,
         table.form,
         (*table.facts, f"columns {', '.join(columns.names)}"),
-        "document" if columns.are_lists else "line",
-        partial(_read_lines, table, columns, are_scores),
+        noun,
+        partial(_read_lines, table, columns),
         is_ranked=columns.are_ranked,
         has_ranks=columns.is_rank,
     )
 
 
-def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) -> None:
+def _read_lines(table: Table, columns: Columns, lines: Lines) -> None:
     """Read the lines of a table, or the documents in its lists, into `lines`."""
     from pyarrow import compute
 
@@ -165,13 +173,16 @@ def _read_lines(table: Table, columns: Columns, are_scores: bool, lines: Lines) 
         queries = lines.queries.number(*Column(runs.values, key.name, place).to_text())
         n_lines = np.diff(ends, prepend=0)
         rows = np.repeat(lines.rows_of(queries), n_lines)
-        label, values, lengths = read_values(columns, by_name, are_scores=are_scores)
+        label, values, lengths = read_values(columns, by_name)
         if lengths is not None:
             rows = np.repeat(rows, lengths)
         if columns.value is not None:
             wrong = np.flatnonzero(np.isnan(values) & (rows >= 0))
             if wrong.size:
-                raise label.refuse(int(wrong[0]), f"the {'score' if are_scores else 'grade'} is NaN; expected a number")
+                noun = "grade"
+                if columns.are_scores:
+                    noun = "score"
+                raise label.refuse(int(wrong[0]), f"the {noun} is NaN; expected a number")
         text = label.to_text()
         lines.add(text.bytes, rows, np.stack([text.begins, text.ends]), values.astype(np.float64, copy=False))
         n_entries += rows.size
@@ -251,27 +262,29 @@ def _doubt_other_order(table: Table, columns: Columns, roles: Mapping[str, Seque
     if not (columns.is_rank or columns.has_queries or value in roles["number"]):
         return
     (rank,) = roles["rank"]
-    unknown = [name for name in columns.others if plain(name) not in UNUSED]
-    for other in unknown if columns.is_rank else [value]:
+    others = [value]
+    if columns.is_rank:
+        others = [name for name in columns.others if plain(name) not in UNUSED]
+    for other in others:
         lines = [column.array[:RANKS_LOOKED_AT].to_pylist() for column in table.head([key, rank, other])]
         try:
             ranks, numbers = (
-                np.array([math.nan if word in {None, ""} else float(word) for word in column]) for column in lines[1:]
+                np.array([float(math.nan if word in {None, ""} else word) for word in column]) for column in lines[1:]
             )
         except (TypeError, ValueError):  # not numbers, or no lines
             continue
         if not (columns.is_rank or value in roles["number"]):
             yield from doubt_ranks(str(table), zip(lines[0], ranks, numbers, strict=True))
             return
-        queries = {query: number for number, query in enumerate(dict.fromkeys(lines[0]))}
-        of_query = np.array([queries[query] for query in lines[0]])
+        _, of_query = np.unique(lines[0], return_inverse=True)
         order = np.lexsort((ranks, of_query))
         order = order[~np.isnan(ranks + numbers)[order]]
-        if np.unique(numbers[order]).size < (3 if columns.is_rank else 2):
-            continue
         is_next = (np.diff(of_query[order]) == 0) & (np.diff(ranks[order]) > 0)
         steps = np.diff(numbers[order])[is_next]  # between consecutive ranks of a query
-        if (steps > 0).any() and ((steps < 0).any() or not columns.is_rank):
+        is_against = (steps > 0).any()
+        if columns.is_rank:
+            is_against = is_against and (steps < 0).any() and np.unique(numbers[order]).size > 2
+        if is_against:
             yield Doubt(
                 f"{table}: {rank} and {other} order the lines differently, and {value} was read as the scores (hint: "
                 "leave out the other column)"
@@ -284,10 +297,12 @@ def _refuse_text(table: Table) -> None:
     roles = find_roles(table.names, table.names)
     plural = [name for role, names in roles.items() for name in names if name not in known[role]]
     texts = [name for name in plural if table.is_text(name)]
-    if {*texts} & {*roles["document"], *roles["label"]} and (head := table.head(texts)):
-        word = next((str(word) for word in head[0].array[:LOOKED_AT].to_pylist() if word), "")
+    if not {*texts} & {*roles["document"], *roles["label"]}:
+        return
+    for column in table.head(texts[:1]):
+        word = next((str(word) for word in column.array[:LOOKED_AT].to_pylist() if word), "")
         raise DataError(
-            f"{table}: {listed(map(repr, texts), 'and')} {'have' if len(texts) > 1 else 'has'} text such as "
+            f"{table}: {listed(map(repr, texts), 'and')} {agreeing(len(texts), 'has', 'have')} text such as "
             f"{word[:40]!r}; expected lists (hint: split the text, as with .str.split())"
         )
 

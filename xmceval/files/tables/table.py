@@ -114,18 +114,19 @@ class Column(NamedTuple):
         strings = column.array.cast(pyarrow.large_string())
         _, offsets, content = strings.buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
-        first, last = (int(ends[0]), int(ends[-1])) if len(strings) else (0, 0)
-        text = np.zeros(last - first + PADDING, dtype=np.uint8)
-        if last > first:
-            text[: last - first] = np.frombuffer(content, dtype=np.uint8)[first:last]
         lengths = np.diff(ends)
-        if lengths.size and not 0 < lengths.min() <= lengths.max() <= LONGEST_NAME:
-            line = int(np.argmax((lengths == 0) | (lengths > LONGEST_NAME)))
+        wrong = (lengths == 0) | (lengths > LONGEST_NAME)
+        if wrong.any():
+            line = int(np.argmax(wrong))
             problem = "is empty"
             if lengths[line]:
                 problem = f"is longer than {LONGEST_NAME:,} bytes"
             raise column.refuse(line, f"the name in {column.name!r} {problem}")
-        return Text(text, ends[:-1] - first, ends[1:] - first)
+        if not lengths.size:
+            return Text(np.zeros(PADDING, dtype=np.uint8), lengths, lengths)
+        text = np.frombuffer(content, dtype=np.uint8)[ends[0] : ends[-1]]
+        ends = ends - ends[0]
+        return Text(np.append(text, np.zeros(PADDING, dtype=np.uint8)), ends[:-1], ends[1:])
 
     def to_whole(self, hint: Callable[[str, None], str] | None = None) -> AnyArray:
         """Return the rows or labels in a column: integers from 0 on, floats with whole values, or text of digits.
@@ -195,21 +196,20 @@ class Column(NamedTuple):
         import pyarrow
         from pyarrow import compute
 
-        try:
-            if compute.any(compute.match_substring(self.array, "x")).as_py():  # Arrow also parses 0x1f
-                raise pyarrow.ArrowInvalid
-            return self.array.cast(type_)
-        except pyarrow.ArrowInvalid:
-            numbers = []
-            for line, word in enumerate(compute.utf8_trim_whitespace(self.array).to_pylist()):
-                number = to_float(word)
-                is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
-                if number is None or not is_whole:
-                    decimal = explain_decimal(word.encode(errors="replace"))
-                    problem = f"expected {expected}, found {word[:40]!r}{decimal}"
-                    raise self.refuse(line, problem if hint is None else hint(word[:40], None)) from None
-                numbers.append(number)
-            return pyarrow.array(numbers, pyarrow.float64())
+        if not compute.any(compute.match_substring(self.array, "x")).as_py():  # Arrow also parses 0x1f
+            with suppress(pyarrow.ArrowInvalid):
+                return self.array.cast(type_)
+        numbers = []
+        for line, word in enumerate(compute.utf8_trim_whitespace(self.array).to_pylist()):
+            number = to_float(word)
+            is_whole = type_ != pyarrow.int64() or number == math.floor(number or 0.5)
+            if number is None or not is_whole:
+                problem = f"expected {expected}, found {word[:40]!r}{explain_decimal(word.encode(errors='replace'))}"
+                if hint is not None:
+                    problem = hint(word[:40], None)
+                raise self.refuse(line, problem)
+            numbers.append(number)
+        return pyarrow.array(numbers, pyarrow.float64())
 
 
 def is_text_type(type_: Any) -> bool:
@@ -255,13 +255,12 @@ class Table:
     schema: Any
     read: Callable[[list[str]], Iterator[Any]]  # maps column names to an iterator of record batches
     place: Callable[[int], str]  # returns the place of a line, for messages
-    path: Path | None = None  # the file, which can be read repeatedly; None for a table in memory
+    files: tuple[Path, ...] = ()  # which can be read repeatedly; none for a table in memory
     n_lines: int | None = None  # the number of lines, if known beforehand
     facts: tuple[str, ...] = ()  # facts about it, in words
     first: Any = None  # the first lines of a table in memory that can be read only once
     rows: Axis | None = None  # row names from the index, if each line is the next row
-    files: tuple[Path, ...] = ()  # the files of shards that are one table
-    row_numbers: RowNumbers | None = None  # the row numbers of these shards, if it has a column of them
+    row_numbers: RowNumbers | None = None  # the row numbers of shards that are one table, if they have a column of them
 
     def __str__(self) -> str:
         return self.name
@@ -302,11 +301,12 @@ class Table:
     def head(self, names: list[str]) -> list[Column]:
         """Return the columns of the first lines; none if the table is empty."""
         with _in_words(self.name, self.form):
-            batch = next(self.read(names), None) if self.path is not None else self.first
+            batch = self.first
+            if self.files:
+                batch = next(self.read(names), None)
             if batch is None:
                 return []
-            columns = _select(batch, names).columns
-            return [Column(column, name, self.place) for name, column in zip(names, columns, strict=True)]
+            return _columns(_select(batch, names), names, self.place)
 
     def count_lines(self) -> int:
         """Return the number of lines, reading them if it is not known."""
@@ -324,8 +324,12 @@ class Table:
                     return self.place(first + line)
 
                 if batch.num_rows:
-                    yield [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
+                    yield _columns(batch, names, place)
                 first += batch.num_rows
+
+
+def _columns(batch: Any, names: list[str], place: Callable[[int], str]) -> list[Column]:
+    return [Column(batch.column(batch.schema.get_field_index(name)), name, place) for name in names]
 
 
 @contextmanager
@@ -375,10 +379,10 @@ def file_table(path: Path, name: str) -> Table:
     with _in_words(str(path), form):
         if name == "arrow":
             schema = _open_arrow(path).schema
-            return Table(str(path), form, schema, partial(_read_arrow, path), place, path, None, (form.title,))
+            return Table(str(path), form, schema, partial(_read_arrow, path), place, (path,), None, (form.title,))
         file = _open_parquet(path)
         read = partial(_read_parquet, path, set[str]())
-        return Table(str(path), form, file.schema_arrow, read, place, path, file.metadata.num_rows, (form.title,))
+        return Table(str(path), form, file.schema_arrow, read, place, (path,), file.metadata.num_rows, (form.title,))
 
 
 def _open_parquet(path: Path) -> Any:
@@ -480,7 +484,7 @@ def csv_table(path: Path, names: list[str], delimiter: bytes, n_header_lines: in
     facts = form.title, f"between {DELIMITERS[delimiter]}"
     schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
     read = partial(_read_csv, path, names, delimiter, n_header_lines)
-    return Table(str(path), form, schema, read, Places(path, n_header_lines), path, None, facts)
+    return Table(str(path), form, schema, read, Places(path, n_header_lines), (path,), None, facts)
 
 
 def _read_csv(path: Path, names: list[str], delimiter: bytes, n_header_lines: int, wanted: list[str]) -> Iterator[Any]:
@@ -531,9 +535,10 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
     """Return an object that exports an Arrow stream as a table; an array of lists has the column ``labels``."""
     pyarrow = import_pyarrow(f"{name}: is {describe_type(value)}; reading it")
     is_series = hasattr(value, "iloc") and not is_frame(value)
-    names = Counter(map(str, value.columns) if is_frame(value) else ())
-    if names and (most := names.most_common(1)[0])[1] > 1:
-        raise DataError(f"{name}: has {most[1]} columns {most[0]!r} (hint: keep one of them)")
+    if is_frame(value):
+        for column, count in Counter(map(str, value.columns)).most_common(1):
+            if count > 1:
+                raise DataError(f"{name}: has {count} columns {column!r} (hint: keep one of them)")
     with _in_words(name, FRAME):
         if isinstance(value, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
             value.validate(full=True)  # before exporting it
@@ -565,7 +570,7 @@ def memory_table(value: Any, name: str, rows: Axis | None = None) -> Table:
             yield from _in_parts(_select(batch, names))
 
     place = partial(_row_of_table, name)
-    return Table(name, FRAME, reader.schema, read, place, None, None, (FRAME.title,), first, rows)
+    return Table(name, FRAME, reader.schema, read, place, (), None, (FRAME.title,), first, rows)
 
 
 def join_lines(name: str, tables: Sequence[Table]) -> Table:
@@ -574,22 +579,24 @@ def join_lines(name: str, tables: Sequence[Table]) -> Table:
     for other in others:
         if {*other.names} != {*first.names}:
             columns = ", ".join(first.names)
-            found = ", ".join(other.names)
-            raise DataError(f"{first} has the columns {columns}, {other} has {found}; expected the same in all shards")
+            other_columns = ", ".join(other.names)
+            raise DataError(
+                f"{first} has the columns {columns}, {other} has {other_columns}; expected the same in all shards"
+            )
         for column in first.names:
             if first.is_list(column) != other.is_list(column):
                 raise DataError(f"{first} and {other}: {column!r} has lists in one only; expected them in all")
-    lengths = [table.n_lines for table in tables if table.n_lines is not None]
+    n_lines = [table.n_lines for table in tables]
     return replace(
         first,
         name=name,
         read=partial(_read_tables, tables),
         place=partial(_place_in_tables, tables),
-        n_lines=sum(lengths) if len(lengths) == len(tables) else None,
+        n_lines=None if None in n_lines else sum(filter(None, n_lines)),
         facts=(counted(len(tables), "shard"), *first.facts),
         first=next((table.first for table in tables if table.first is not None), None),
         rows=None,
-        files=tuple(table.path for table in tables if table.path is not None),
+        files=tuple(chain.from_iterable(table.files for table in tables)),
     )
 
 

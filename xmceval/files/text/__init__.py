@@ -1,1 +1,1 @@
-"""Read the text formats of input files: what tells them apart, a grammar for each, and blocks of lines."""
+"""Read the text formats of input files; `source` has the table GRAMMARS, with one grammar for each format."""

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from xmceval.errors import AmbiguousError, DataError, Doubt, argument, counted
+from xmceval.files.formats import SCORES, TRUTH
 from xmceval.files.io.chunks import COMMA, NUMBER, PERCENT, expected_score
 from xmceval.files.io.streams import quote
 from xmceval.files.opened import Head, Request
@@ -88,9 +89,12 @@ def refuse_foreign(head: Head, request: Request) -> None:
     if not head.rows:
         return
     if head.path.suffix in SIZES and all(row.text.isdigit() for row in head.rows):
+        expected = TRUTH
+        if request.are_scores:
+            expected = SCORES
         raise DataError(
             f"{head.path}: has the sizes of queries, as LightGBM and XGBoost keep them next to their data; expected "
-            f"{'predictions' if request.are_scores else 'truth'} (hint: {RECIPE})"
+            f"{expected} (hint: {RECIPE})"
         )
     if request.are_names(head.rows[0].words):
         return
@@ -110,15 +114,11 @@ def _refuse_cells(head: Head) -> None:
         return
     from xmceval.files.tables.table import split_fields
 
-    names = split_fields(header, b",")
-    fields = split_fields(rows[0], b",")
-    lists = [name for name, field in zip(names, fields, strict=False) if _CELL.fullmatch(field.encode())]
-    if not lists:
-        return
-    raise DataError(
-        f"{head.path}:{head.rows[0].number}: is a table whose lists became text, found {quote(rows[0])}; CSV has none "
-        "(hint: write Parquet)"
-    )
+    if any(_CELL.fullmatch(field.encode()) for field in split_fields(rows[0], b",")):
+        raise DataError(
+            f"{head.path}:{head.rows[0].number}: is a table whose lists became text, found {quote(rows[0])}; CSV has "
+            "none (hint: write Parquet)"
+        )
 
 
 def _refuse_scored_names(head: Head, request: Request) -> None:
@@ -131,8 +131,14 @@ def _refuse_scored_names(head: Head, request: Request) -> None:
         return
     if request.names is not None and (request.names.find(names) < 0).all():
         return
-    value, form = ("a score", "lines of __label__name score") if request.are_scores else ("a value", "the names alone")
-    labels = "" if request.names is not None else f", and pass {argument('labels', kind='FILE')}"
+    value = "a value"
+    form = "the names alone"
+    if request.are_scores:
+        value = "a score"
+        form = "lines of __label__name score"
+    labels = ""
+    if request.names is None:
+        labels = f", and pass {argument('labels', kind='FILE')}"
     raise DataError(
         f"{head.path}:{head.rows[0].number}: has names of labels with {value} after a colon, found "
         f"{quote(head.rows[0].text)} (hint: write {form}{labels})"
@@ -148,8 +154,8 @@ def _refuse_graded_features(head: Head) -> None:
     first = next((row for row in head.rows if len(row.words) > 1 and _GRADED.match(row.words[1])), None)
     if first is None:
         return
-    have_grades = all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows)
-    have_grades = have_grades and not all(row[0].isdigit() for row in rows)
+    are_numbers = all(NUMBER.fullmatch(row[0]) and all(map(_FEATURE.match, row[1:])) for row in rows)
+    have_grades = are_numbers and not all(row[0].isdigit() for row in rows)
     if have_grades or first.words[1].startswith(b"qid:"):
         raise DataError(
             f"{head.path}:{first.number}: expected labels, found a grade before features, as in SVMlight and LETOR "
@@ -178,7 +184,9 @@ def refuse_columns(head: Head, n_labels: int | None) -> None:
             f"{quote(tabbed.text)} (hint: name the columns in a first line, or put blanks or commas between ids)"
         )
     rows = [row.text.replace(b",", b" ").split() for row in head.rows]
-    widths = {len(row) if set(row) <= {b"0", b"1"} else 0 for row in rows}
+    widths = {len(row) for row in rows}
+    if not all(set(row) <= {b"0", b"1"} for row in rows):
+        return
     if len(widths) == 1 and max(widths) > 2:  # as ids, some label would be there twice
         raise DataError(
             f"{head.path}:{head.rows[0].number}: looks like a matrix with a column per label, found "

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
     Truth is ``{"target_ind": [12, 90562], "target_rel": [1.0, 1.0]}``, or a list of ``{"label": 12}``, and predictions
     are ``{"data": [["name", 0.9], ...]}``, or a list of ``{"label": 12, "score": 0.9}``.
     """
-    row = _load_row(line)
+    row = load_row(line)
     if isinstance(row, list):
         for item in row:
             if not isinstance(item, dict) or "label" not in item or (are_scores and "score" not in item):
@@ -50,11 +51,13 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
                 raise ValueError(f"expected objects such as {example} in the list, found {shown} (hint: {LAYOUT})")
             yield _to_label(item["label"], names), _to_number(item.get("score", 1.0), "score")
         return
-    labels = row.get("data" if are_scores else "target_ind")
+    key = "target_ind"
+    expected = 'a list "target_ind"'
+    if are_scores:
+        key = "data"
+        expected = 'a list "data" of [name, score]'
+    labels = row.get(key)
     if not isinstance(labels, list):
-        expected = 'a list "target_ind"'
-        if are_scores:
-            expected = 'a list "data" of [name, score]'
         raise ValueError(f"expected an object with {expected}, {_describe(row)} (hint: {LAYOUT})")
     if are_scores:
         for pair in labels:
@@ -72,7 +75,7 @@ def read_row(line: bytes, names: Names | None, *, are_scores: bool) -> Iterator[
 def keys_beside(line: bytes) -> list[str]:
     """Return the keys of an object beside its labels, with text or whole numbers, which may name the rows."""
     try:
-        row = _load_row(line)
+        row = load_row(line)
     except ValueError:  # which the reader refuses
         return []
     if isinstance(row, dict):
@@ -85,27 +88,30 @@ def read_key(path: Path, key: str) -> Axis:
     find = re.compile(json.dumps(key).encode() + rb'\s*:\s*("[^"\\]*"|-?\d+)\s*[,}]').search
     values = list[Any]()
     for line in read_lines(path):
-        found = find(line)
-        if found is not None:
-            values.append(found[1].strip(b'"').decode(errors="replace") if found[1][:1] == b'"' else int(found[1]))
+        match = find(line)
+        if match is not None:
+            word = match[1].decode(errors="replace")
+            values.append(word[1:-1] if word.startswith('"') else int(word))
         elif line.strip():
-            try:
-                row = _load_row(line)
-            except ValueError:
-                row = {}
-            values.append(row.get(key) if isinstance(row, dict) else None)
+            value = None
+            with suppress(ValueError):
+                row = load_row(line)
+                if isinstance(row, dict):
+                    value = row.get(key)
+            values.append(value)
     return Axis.of(str(path), "row", values, column=key)
 
 
 def _describe(row: dict[str, Any]) -> str:
-    """Describe an object of unknown shape by its keys."""
     if not row:
         return "found an empty object"
     keys = ", ".join(ascii(key)[:20] for key in list(row)[:5])
-    return f"found the {agreeing(len(row), 'key', 'keys')} {keys}{' ...' if len(row) > 5 else ''}"
+    if len(row) > 5:
+        keys += " ..."
+    return f"found the {agreeing(len(row), 'key', 'keys')} {keys}"
 
 
-def _load_row(line: bytes) -> Any:
+def load_row(line: bytes) -> Any:
     """Parse a line: an object or a list."""
     try:
         row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=to_dict)

@@ -1,4 +1,4 @@
-"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format."""
+"""Stream text files as blocks of rows, in chunks of whole lines, parsed by the grammar of their format in GRAMMARS."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
@@ -64,7 +65,7 @@ def text_source(path: Path, layout: TextLayout, *, are_scores: bool, max_line: i
         files=(path,),
         can_start=partial(is_uncompressed, path),
         mark_of=_mark_of,
-        notes=[layout.warning] if layout.warning else [],
+        notes=list(filter(None, [layout.warning])),
     )
 
 
@@ -105,7 +106,6 @@ def _read_text(layout: TextLayout, are_scores: bool, max_line: int, source: Sour
 
 
 def _mark_of(block: Block) -> Mark:
-    """Return the place of the first row of a block of text."""
     rows: Any = block.stored
     return Mark(rows.chunk.offset + rows.start, block.first_row, rows.first_line)
 
@@ -115,14 +115,15 @@ def _expected(code: int, *, has_tabs: bool) -> str:
     from xmceval.kernels.text import lines as kernel
 
     pair = "expected idx:value"
-    if has_tabs:
-        pair = "expected tab-separated 'label score'"
+    label = "expected a label id before the colon"
     number = "expected a number after the colon"
     if has_tabs:
+        pair = "expected tab-separated 'label score'"
+        label = f"{pair}, with a label id"
         number = f"{pair}, with a number as score"
     return {
         kernel.NO_COLON: pair,
-        kernel.BAD_ID: f"{pair}, with a label id" if has_tabs else "expected a label id before the colon",
+        kernel.BAD_ID: label,
         kernel.ID_TOO_LARGE: "expected a 0-based column number below 2^63",
         kernel.NO_VALUE: number,
         kernel.BAD_NUMBER: number,
@@ -159,7 +160,9 @@ class TextRows(StoredRows):
 
     def split(self, n_rows: int) -> tuple[TextRows, TextRows]:
         """Split into the first rows and the rest."""
-        stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
+        stop = self.stop
+        if n_rows < self.n_rows:
+            stop = self._offset_of(n_rows)
         return replace(self, n_rows=n_rows, stop=stop), replace(self, n_rows=self.n_rows - n_rows, start=stop)
 
     def parse(self, scratch: Scratch) -> Rows:
@@ -188,27 +191,30 @@ class TextRows(StoredRows):
 
     def place(self, row: int) -> str:
         """Return file and line of a row."""
-        offset = self._offset_of(row) if row else self.start
-        line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, offset)
+        offset = self.start
+        if row:
+            offset = self._offset_of(row)
         while self.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(b"#"):
             offset = self.chunk.buffer.index(b"\n", offset) + 1
-            line += 1
-        return f"{self.name}:{line}"
+        return self._line_at(offset)
 
     def blank_from(self) -> int:
         """Return the row from which all rows are blank lines."""
-        last = max((match.end() for match in self._find_filled()), default=0)
-        if last == 0:
-            return 0
-        end = self.chunk.buffer.index(b"\n", self.start + last) + 1
+        end = self.start
+        for match in self._find_filled():
+            end = self.start + match.end()
+        if end > self.start:
+            end = self.chunk.buffer.index(b"\n", end) + 1
         return count_rows(self.grammar, self.chunk, self.start, end)[0]
 
     def first_filled(self) -> str:
         """Return the place of the first row that is not a blank line, or an empty string."""
         for match in self._find_filled():
-            line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, self.start + match.end())
-            return f"{self.name}:{line}"
+            return self._line_at(self.start + match.end())
         return ""
+
+    def _line_at(self, offset: int) -> str:
+        return f"{self.name}:{self.first_line + self.chunk.buffer.count(NEWLINE, self.chunk.start, offset)}"
 
     def _find_filled(self) -> Iterator[re.Match[bytes]]:
         """Find the beginnings of lines that are neither blank nor comments."""
@@ -233,7 +239,9 @@ def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[i
     counts = np.empty(2, dtype=np.int64)
     count_uncommented(chunk.text, start, stop, counts)
     n_rows, n_lines = counts.tolist()
-    return n_rows if grammar.has_comments else n_lines, n_lines
+    if not grammar.has_comments:
+        n_rows = n_lines
+    return n_rows, n_lines
 
 
 def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | None = None) -> Rows:
@@ -241,17 +249,16 @@ def _parse_pairs(region: TextRows, scratch: Scratch, text: NDArray[np.uint8] | N
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import parse_pairs
 
-    array = region.chunk.text
-    if text is not None:
-        array = text
+    if text is None:
+        text = region.chunk.text
     most = (region.stop - region.start) // 4 + 8
     rows = scratch.rows(region.n_rows, most)
     status = scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    parse_pairs(array, region.start, region.stop, *rows, hard, status)
+    parse_pairs(text, region.start, region.stop, *rows, hard, status)
     numbers = _check_status(region, status)
     for entry, first, last in hard[: numbers[0]].tolist():
-        rows.values[entry] = float(array[first:last].tobytes())
+        rows.values[entry] = float(text[first:last].tobytes())
     largest = numbers[kernel.LARGEST]
     if largest == kernel.NOT_NOTICED:
         return rows
@@ -277,23 +284,19 @@ def _parse_scored(region: TextRows, scratch: Scratch) -> Rows:
     return _parse_pairs(region, scratch, text)
 
 
-def _parse_labels(region: TextRows, scratch: Scratch) -> Rows:
-    """Parse ``label,label feature:value``, without the features."""
-    from xmceval.kernels.text.labels import parse_label_lists
-
+def _parse_labels(region: TextRows, scratch: Scratch, *, have_features: bool = False) -> Rows:
+    """Parse lists of ids, or ``label,label feature:value`` without the features."""
     rows = _room_for_labels(region, scratch)
     status = scratch.array("status", 8, np.int64)
-    parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
-    _check_status(region, status)
-    return _with_values(region, rows)
+    text = region.chunk.text, region.start, region.stop
+    if have_features:
+        from xmceval.kernels.text.labels import parse_label_lists
 
+        parse_label_lists(*text, rows.indptr, rows.indices, status)
+    else:
+        from xmceval.kernels.text.lists import parse_ids
 
-def _parse_ids(region: TextRows, scratch: Scratch) -> Rows:
-    from xmceval.kernels.text.lists import parse_ids
-
-    rows = _room_for_labels(region, scratch)
-    status = scratch.array("status", 8, np.int64)
-    parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
+        parse_ids(*text, *rows, status)
     _check_status(region, status)
     return _with_values(region, rows)
 
@@ -332,25 +335,26 @@ def _parse_fasttext(region: TextRows, scratch: Scratch, *, are_lists: bool = Fal
 
 def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iterator[tuple[int, float]]:
     """Yield the labels and scores of a line of predictions; in lists, scores fall to 1 for the last label."""
-    words = []
-    if line.strip() != NO_PREDICTION:
-        words = line.split()
-    for i in range(0, len(words), 1 if are_lists else 2):
-        word = words[i]
-        if not word.startswith(FASTTEXT_PREFIX):
-            if are_lists:
+    words = line.split()
+    if words == [NO_PREDICTION]:
+        return
+    if are_lists:
+        for rank, word in enumerate(words):
+            if not word.startswith(FASTTEXT_PREFIX):
                 raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
+            yield _fasttext_label(word, names), float(len(words) - rank)
+        return
+    for word, score in zip_longest(words[::2], words[1::2]):
+        if not word.startswith(FASTTEXT_PREFIX):
             raise ValueError(f"{_FASTTEXT_PAIRS}, found {word[:40].decode('latin-1')!r}")
         label = _fasttext_label(word, names)
-        if are_lists:
-            yield label, float(len(words) - i)
-            continue
-        if i + 1 == len(words):
+        if score is None:
             raise ValueError(f"{_FASTTEXT_PAIRS}; the last label has no score")
         try:
-            yield label, float(words[i + 1])
+            value = float(score)
         except ValueError:
-            raise ValueError(expected_score(words[i + 1])) from None
+            raise ValueError(expected_score(score)) from None
+        yield label, value
 
 
 def _fasttext_label(word: bytes, names: Names | None) -> int:
@@ -380,7 +384,9 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
         return _parse_by_line(region, scratch, read)
     rows = _room_for_labels(region, scratch)
     status = np.zeros(2, dtype=np.int64)
-    room = 0 if region.names is None else rows.indices.size
+    room = 0
+    if region.names is not None:
+        room = rows.indices.size
     places = scratch.array("places", 2 * room, np.int64).reshape(2, room)
     rows.indptr[0] = n_named = 0
     while at < region.stop:
@@ -392,9 +398,9 @@ def _parse_json(region: TextRows, scratch: Scratch) -> Rows:
             for label, value in _read_line(region, row, bytes(buffer[at:end]), read):
                 rows.indices[n], rows.values[n] = label, value
                 n += 1
-            rows.indptr[row + 1], at = n, end + 1
+            rows.indptr[row + 1] = n_named = n
             status[:] = row + 1, n
-            n_named = n
+            at = end + 1
     return rows
 
 
@@ -405,7 +411,9 @@ def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first:
     are_names = rows.indices[entries] < 0
     if region.names is None or not are_names.any():
         return stop
-    named: slice | Int64 = entries if are_names.all() else first + np.flatnonzero(are_names)
+    named: slice | Int64 = entries
+    if not are_names.all():
+        named = first + np.flatnonzero(are_names)
     labels = region.names.words.find(region.chunk.text, *places[:, named])
     rows.indices[named] = labels
     unknown = int(np.argmin(labels))
@@ -421,8 +429,10 @@ def _read_line(
     region: TextRows, row: int, line: bytes, read: Callable[[bytes], Iterator[tuple[int, float]]]
 ) -> Iterator[tuple[int, float]]:
     """Read a line in Python; `read` yields (label, value) or raises ValueError."""
+    if not line.strip():
+        return
     try:
-        yield from read(line) if line.strip() else ()
+        yield from read(line)
     except ValueError as error:
         raise region.row_fault(row, str(error)) from None
 
@@ -466,8 +476,8 @@ def _check_status(region: TextRows, status: Int64) -> list[int]:
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
         "pairs": Grammar(_parse_pairs),
-        "labels": Grammar(_parse_labels, has_exact_header=True),
-        "ids": Grammar(_parse_ids, is_ranked=True),
+        "labels": Grammar(partial(_parse_labels, have_features=True), has_exact_header=True),
+        "ids": Grammar(_parse_labels, is_ranked=True),
         "scored": Grammar(_parse_scored, has_tabs=True),
         "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
         "tabbed-names": Grammar(partial(_parse_names, between="tabs"), has_comments=False, is_ranked=True),

@@ -1,4 +1,4 @@
-"""Kernels that count rows, labels and predictions, and compute metrics at cutoffs."""
+"""Kernels that compute metrics at cutoffs, such as P@k, for scoring/tasks/topk, and count rows and labels."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         "md": "xmceval.report.forms.markdown",
         "latex": "xmceval.report.forms.latex",
         # Not choices of -o: a fragment for notebooks, and the drawings of results, comparisons and benchmarks.
-        "html": "xmceval.report.forms.html",
+        "html": "xmceval.page.tables",
         "page": "xmceval.page.page",
         "picture": "xmceval.report.pictures",
         "differences": "xmceval.comparison.picture",

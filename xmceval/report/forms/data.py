@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from xmceval.errors import missing_package
 from xmceval.files.io.write import csv_writer
 
@@ -81,14 +83,14 @@ def make_frame(
         raise missing_package("to_frame()", "pandas") from None
     names = [*outer, "metric", "k", *(["bin"] if bins else []), *systems]
     shown = [line for line in lines if bins or not line["bin"]]
-    index = [tuple(line[name] for name in names) for line in shown]
-    levels = [list(dict.fromkeys(place[i] for place in index)) for i in range(len(names))]
+    levels = [list(dict.fromkeys(line[name] for line in shown)) for name in names]
     levels[names.index("k")].sort(key=lambda k: (isinstance(k, str), k))
-    ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
-    codes = [tuple(rank[value] for rank, value in zip(ranks, place, strict=True)) for place in index]
-    order = sorted(range(len(codes)), key=codes.__getitem__)
-    in_order = [[codes[i][place] for i in order] for place in range(len(names))]
-    places = pandas.MultiIndex(levels, in_order, names=names)
-    cells = [{name: shown[i][name] for name in columns} for i in order]
+    codes = []
+    for name, level in zip(names, levels, strict=True):
+        ranks = {value: rank for rank, value in enumerate(level)}
+        codes.append([ranks[line[name]] for line in shown])
+    index = pandas.MultiIndex(levels, codes, names=names)
+    cells = [{name: line[name] for name in columns} for line in shown]
     types = {name: dtype for name, dtype in columns.items() if dtype}
-    return pandas.DataFrame(cells, index=places, columns=list(columns)).astype(types)
+    frame = pandas.DataFrame(cells, index=index, columns=list(columns)).astype(types)
+    return frame.iloc[np.lexsort(codes[::-1])]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
-from typing import TypeVar
+from itertools import accumulate, pairwise
 
 from xmceval.report.forms.plain import clean
 from xmceval.report.sheet import (
@@ -29,8 +28,6 @@ from xmceval.report.sheet import (
     Sheet,
     split_columns,
 )
-
-T = TypeVar("T")
 
 PREAMBLE = r"needs \usepackage{booktabs}"
 # Points:
@@ -177,26 +174,21 @@ def _draw_table(sheet: Sheet) -> str:
         parts = []
         for section in sheet.sections:
             title = section.title if has_titles or not section.name else section.name
-            spanned = rf"\multicolumn{{{len(names) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\"
             above = [r"\midrule"]
             if title:
-                above.append(spanned)
-            rows = section.rows_with(names)
-            for start in range(0, len(rows), MOST_LINES):
-                of_part = rows[start : start + MOST_LINES]
-                lines = []
-                for row in of_part:
-                    cells = [columns[name].draw_cell(cell) for name, cell in zip(names, row.select(names), strict=True)]
-                    lines.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
-                parts.append(([*above, *lines], 2 + sum(1 + (len(row.head) > LONGEST_HEAD) for row in of_part)))
+                above.append(rf"\multicolumn{{{len(names) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\")
+            rows = []
+            for row in section.rows_with(names):
+                cells = [columns[name].draw_cell(cell) for name, cell in zip(names, row.select(names), strict=True)]
+                rows.append(rf"{' & '.join([_wrap(row.head), *cells])} \\")
+            parts += [[*above, *rows[start : start + MOST_LINES]] for start in range(0, len(rows), MOST_LINES)]
         head = [rf"& {' & '.join(_wrap(sheet.head_of(name), 'left') for name in names)} \\"]
         if shared := sheet.shared_heads(names):
             spans = (rf"\multicolumn{{{len(of_name)}}}{{c}}{{{escape(text)}}}" for text, of_name in shared)
             ends = list(accumulate(len(of_name) for _, of_name in shared))
             rules = (rf"\cmidrule(lr){{{start + 2}-{end + 1}}}" for start, end in pairwise([0, *ends]))
             head = [rf"& {' & '.join(spans)} \\", " ".join(rules), *head]
-        for run, height in _pack(parts):
-            tabulars.append((_frame("l" + "r" * len(names), [*head, *chain.from_iterable(run)]), len(head) + height))
+        tabulars += [_frame("l" + "r" * len(names), [*head, *body]) for body in _pack(parts)]
     emphases = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
     explained = ", ".join(words for emphasis, words in EMPHASES.items() if emphasis in emphases)
     long_titles = [section.title for section in sheet.sections if section.name and not has_titles]
@@ -215,54 +207,47 @@ def _draw_listing(listing: Listing) -> str:
     for block in split_columns(range(1, len(widths)), widths[1:], LINE - widths[0]):
         chosen = (0, *block)
         kinds = "".join("r" if i in listing.numeric else "l" for i in chosen)
-        rows = ((_draw_row(row, chosen), 1) for row in listing.rows if any(row[i].strip() for i in block))
-        for run, height in _pack(rows):
-            tabulars.append((_frame(kinds, [_draw_row(listing.head, chosen), r"\midrule", *run]), 1 + height))
+        rows = ([_draw_row(row, chosen)] for row in listing.rows if any(row[i].strip() for i in block))
+        tabulars += [_frame(kinds, [_draw_row(listing.head, chosen), r"\midrule", *body]) for body in _pack(rows)]
     return _draw_floats(tabulars, listing.lines, LIST_GAP, _break_words(listing.title))
 
 
-def _pack(items: Iterable[tuple[T, int]]) -> Iterator[tuple[list[T], int]]:
-    """Yield runs of items, each with its lines of print: at least one, and of at most MOST_LINES lines together."""
-    run = list[T]()
-    height = 0
-    for item, n_lines in items:
-        if run and height + n_lines > MOST_LINES:
-            yield run, height
-            run = []
-            height = 0
-        run.append(item)
-        height += n_lines
-    if run:
-        yield run, height
+def _pack(parts: Iterable[list[str]]) -> list[list[str]]:
+    """Join consecutive parts of some lines each, as long as a float has room for them."""
+    packed: list[list[str]] = []
+    for part in parts:
+        if packed and _height(packed[-1]) + _height(part) <= MOST_LINES:
+            packed[-1] += part
+        else:
+            packed.append(part)
+    return packed
+
+
+def _height(lines: Iterable[str]) -> int:
+    """Count the lines of print; the long head of a row takes two."""
+    return sum(line.endswith((r"\\", r"\midrule")) + (r"\parbox[t]" in line) for line in lines)
 
 
 def _frame(kinds: str, rows: Iterable[str]) -> list[str]:
     indented = (f"  {row}" for row in (r"\toprule", *rows, r"\bottomrule"))
-    return [rf"\begin{{tabular}}{{{kinds}}}", *indented, r"\end{tabular}"]
+    return [r"\par\medskip", rf"\begin{{tabular}}{{{kinds}}}", *indented, r"\end{tabular}"]
 
 
 def _draw_floats(
-    tabulars: Iterable[tuple[list[str], int]],
-    notes: Iterable[str],
-    gap: int,
-    caption: str | None,
-    label: str | None = None,
+    tabulars: Iterable[list[str]], notes: Iterable[str], gap: int, caption: str | None, label: str | None = None
 ) -> str:
     """Draw tabulars in the floats that their lines need: caption and label in the first, notes in the last."""
-    named = (("caption", caption), ("label", label))
-    head = [rf"\{command}{{{text}}}" for command, text in named if text is not None]
-    floats: list[list[str]] = []
-    for run, _ in _pack(tabulars):
-        body = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}", *([] if floats else head)]
-        for i, tabular in enumerate(run):
-            body += [r"\par\medskip"] if i or (head and not floats) else []
-            body += tabular
-        floats.append(body)
+    floats = _pack(tabulars)
+    if label is not None:
+        floats[0].insert(0, rf"\label{{{label}}}")
+    if caption is not None:
+        floats[0].insert(0, rf"\caption{{{caption}}}")
     text = "; ".join(map(_break_words, notes))
     if text:
         floats[-1] += [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {text}.}}"]
-    framed = ("\n".join([r"\begin{table}[t]", *(f"  {line}" for line in body), r"\end{table}"]) for body in floats)
-    return "\n\n".join(framed)
+    start = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}"]
+    framed = ([r"\begin{table}[t]", *(f"  {line}" for line in (*start, *body)), r"\end{table}"] for body in floats)
+    return "\n\n".join(map("\n".join, framed))
 
 
 def _wrap(head: str, side: str = "right") -> str:

@@ -48,9 +48,10 @@ def escape(text: str) -> str:
 
 def escape_line(text: str) -> str:
     """Escape a text at the beginning of a line of Markdown."""
-    line = escape(text)
-    first, blank, rest = line.partition(" ")
-    return STARTING.sub(r"\\\g<0>", first + blank) + rest if blank else line
+    first, blank, rest = escape(text).partition(" ")
+    if not blank:
+        return first
+    return STARTING.sub(r"\\\g<0>", first + blank) + rest
 
 
 def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]]:

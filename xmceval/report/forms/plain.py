@@ -153,8 +153,10 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
             if sheet.is_grouped and not is_first:
                 yield ""
             is_first = False
-            if section.title:
-                yield from [clean(section.name)] if i else _wrap([section.title], sheet.layout)
+            if section.title and i:
+                yield clean(section.name)
+            elif section.title:
+                yield from _wrap([section.title], sheet.layout)
             for number in shown:
                 yield (heads[number] + "".join(drawn[name][number + 1] for name in names)).rstrip()
     if len(blocks) > 1 or sheet.is_grouped:
@@ -202,9 +204,6 @@ def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ())
 
 def align_texts(texts: Sequence[str], *, right: bool = False) -> list[str]:
     """Pad texts with blanks to the width of the widest, at their end or with `right` at their start."""
-    if "".join(texts).isascii():
-        width = max(map(len, texts))
-        return [text.rjust(width) if right else text.ljust(width) for text in texts]
     width = max(map(text_width, texts))
     return [pad(text, width, right=right) for text in texts]
 
@@ -245,7 +244,9 @@ def text_width(text: str) -> int:
 def pad(text: str, width: int, *, right: bool = False) -> str:
     """Pad a text with blanks to a width, at its end, or with `right` at its start."""
     blanks = " " * (width - text_width(text))
-    return blanks + text if right else text + blanks
+    if right:
+        return blanks + text
+    return text + blanks
 
 
 def clean(text: str) -> str:
@@ -253,7 +254,9 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown = escaped(text)
-    return f"{ISOLATE}{shown}{END_ISOLATE}" if has_right_to_left(shown) else shown
+    if has_right_to_left(shown):
+        return f"{ISOLATE}{shown}{END_ISOLATE}"
+    return shown
 
 
 def has_right_to_left(text: str) -> bool:

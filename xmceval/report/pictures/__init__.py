@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,16 +120,23 @@ def choose_measures(
     if metrics is None:
         return possible
     chosen: list[Measure] = []
-    for name in (name for text in ([metrics] if isinstance(metrics, str) else metrics) for name in split_names(text)):
-        whole = [measure for measure in computed if measure.head == name.strip()]
-        meant = whole or find_measures(name, computed)
-        if not meant:
-            raise UsageError(f"metrics: {name.strip()} was not computed; expected any of {listed(computed)}")
+    for name, meant in find_chosen(metrics, computed):
         shown = [measure for measure in meant if measure in possible]
         if not shown:
             raise UsageError(f"the picture {kind!r} shows {KINDS[kind][1]}, not {name}; it can show {listed(possible)}")
         chosen += shown
     return list(dict.fromkeys(chosen))
+
+
+def find_chosen(metrics: str | Iterable[str], computed: Sequence[Measure]) -> Iterator[tuple[str, list[Measure]]]:
+    """Yield each name in the argument `metrics` of a picture, and the computed measures that it means."""
+    texts = [metrics] if isinstance(metrics, str) else metrics
+    for name in (name for text in texts for name in split_names(text)):
+        whole = [measure for measure in computed if measure.head == name.strip()]
+        meant = whole or find_measures(name, computed)
+        if not meant:
+            raise UsageError(f"metrics: {name.strip()} was not computed; expected any of {listed(computed)}")
+        yield name, meant
 
 
 def require_any(kind: str, measures: Sequence[Measure]) -> list[Measure]:

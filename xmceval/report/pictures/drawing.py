@@ -49,7 +49,9 @@ def keep_deepest(measures: Sequence[Measure]) -> list[Measure]:
 
 def scale(measure: Measure, nouns: Nouns) -> float:
     """Return the factor of the values of a measure: shares are drawn in percent, but of queries as fractions."""
-    return 100.0 if measure.metric.unit == "share" and not nouns.are_of_queries else 1.0
+    if measure.metric.unit == "share" and not nouns.are_of_queries:
+        return 100.0
+    return 1.0
 
 
 def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any:
@@ -59,7 +61,9 @@ def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any
 
 def name_with_unit(name: str, measure: Measure, nouns: Nouns, of_percent: str = "%") -> str:
     """Return a name with the unit of the values drawn, which shares in percent have."""
-    return f"{name}, {of_percent}" if scale(measure, nouns) == 100 else name
+    if scale(measure, nouns) == 100:
+        return f"{name}, {of_percent}"
+    return name
 
 
 def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
@@ -72,14 +76,18 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     has_points = (n_cutoffs == 1 or len(results) > MOST_BANDS) and n_points <= MOST_POINTS
     has_intervals = has_points or len(results) <= MOST_BANDS
     draw = _draw_points if has_points else partial(_draw_lines, has_intervals=has_intervals)
-    intervals = ", with 95% intervals" if has_intervals else ""
+    intervals = ""
+    note = f"95% intervals are left out: {n_points} would overlap in each panel"
+    if has_intervals:
+        intervals = ", with 95% intervals"
+        note = ""
     names = [result.name for result in results]
     return Plan(
         panels=[partial(draw, results, cutoffs) for cutoffs in heads.values()],
         keys=list_keys(names, lambda look: Line2D([], [], **(look.points if has_points else look.line))),
         caption=f"metrics against the cutoff k{intervals}",
         text=f"{listed(heads)} against the cutoff k{intervals}{',' * has_intervals} for {listed(names)}",
-        note="" if has_intervals else f"95% intervals are left out: {n_points} would overlap in each panel",
+        note=note,
     )
 
 

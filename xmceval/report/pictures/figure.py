@@ -214,7 +214,9 @@ def _lay_out(figure: Picture) -> None:
 
 def list_keys(names: Sequence[str], symbol: Callable[[Look], Artist]) -> list[tuple[str, Artist]]:
     """Return the legend of systems, each with the symbol of its look; empty for a single one."""
-    return [(name, symbol(Look.of(i))) for i, name in enumerate(names)] if len(names) > 1 else []
+    if len(names) == 1:
+        return []
+    return [(name, symbol(Look.of(i))) for i, name in enumerate(names)]
 
 
 def add_legend(parent: Any, plan: Plan, width: float, **place: Any) -> None:
@@ -254,8 +256,9 @@ def wrap(text: str, inches: float, size: float) -> str:
 def printable(text: str) -> str:
     """Replace what an svg file must not hold, and keep a name that is read from right to left from turning others."""
     clean = re.sub("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\N{REPLACEMENT CHARACTER}", text)
-    is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in clean)
-    return f"\N{LEFT-TO-RIGHT MARK}{clean}\N{LEFT-TO-RIGHT MARK}" if is_reversed else clean
+    if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in clean):
+        return f"\N{LEFT-TO-RIGHT MARK}{clean}\N{LEFT-TO-RIGHT MARK}"
+    return clean
 
 
 def to_bytes(figure: Figure, form: str, **options: Any) -> bytes:

@@ -167,7 +167,11 @@ def _make_space(
     """Return the limits of scores of a type, and the scratch space for selecting the best labels."""
     size = 2 * depth + SPARE
     space = (
-        *(np.empty(size, dtype=dtype), np.empty(size, dtype=np.int64), np.empty(size, dtype=dtype)),
-        *(np.empty(2, dtype=dtype), np.empty(n_maxima, dtype=dtype), np.empty(4, dtype=np.int64)),
+        np.empty(size, dtype=dtype),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=dtype),
+        np.empty(2, dtype=dtype),
+        np.empty(n_maxima, dtype=dtype),
+        np.empty(4, dtype=np.int64),
     )
     return np.array([-infinity, infinity], dtype=dtype), space

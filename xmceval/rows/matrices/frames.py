@@ -30,7 +30,7 @@ def to_numbers(value: Any) -> AnyArray:
     if values.dtype.kind != "O":
         return values
     try:
-        if {type(each) for each in values.flat} <= {int, bool}:  # keeps numbers beyond 2^53
+        if {*map(type, values.flat)} <= {int, bool}:  # keeps numbers beyond 2^53
             return values.astype(np.int64)
         numbers: AnyArray = value.to_numpy(dtype=np.float64, na_value=np.nan)
         return numbers

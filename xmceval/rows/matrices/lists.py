@@ -76,7 +76,9 @@ def find_pair(values: Any, name: str) -> Pair | None:
     are_plain = all(isinstance(value, (np.ndarray, list, tuple)) for value in values)
     if isinstance(values, list):
         shape, other = map(shape_of, values)
-        if shape != other or len(shape) != 2 or not (first or second) or (first and second and are_plain):
+        are_alike = shape == other and len(shape) == 2
+        says_which = (first or second) and not (first and second and are_plain)
+        if not are_alike or not says_which:
             return None
     names = f"{name}[0]", f"{name}[1]"
     if second and not first:

@@ -49,14 +49,14 @@ def are_ids(numbers: Numbers, name: str, n_labels: int | None = None) -> bool:
     if n_columns > 2 and all(rows.min() >= 0 and rows.max() <= 1 for rows in numbers.parts()):
         return False
     is_known = n_labels == n_columns
-    found = ""
+    reason = ""
     if is_known and n_columns > 2 and are_rankings(numbers):
-        found = f"every row has different numbers of 0..{n_columns - 1}"
+        reason = f"every row has different numbers of 0..{n_columns - 1}"
     elif n_labels is None and n_columns > 1 and are_rankings(numbers, are_whole=True):
-        found = f"every row is a permutation of 0..{n_columns - 1}, and the number of labels is not known"
-    if found:
+        reason = f"every row is a permutation of 0..{n_columns - 1}, and the number of labels is not known"
+    if reason:
         raise AmbiguousError(
-            f"{name}: {found}: ids of labels, or scores? (hint: .tolist() if these are ids, .astype(float) if scores)"
+            f"{name}: {reason}: ids of labels, or scores? (hint: .tolist() if these are ids, .astype(float) if scores)"
         )
     return not is_known
 

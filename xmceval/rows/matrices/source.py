@@ -131,16 +131,6 @@ def whole_block(source: Source, first_row: int = 0, prefix: str = "") -> Block |
     return Block(MatrixRows(source, stored, 0, n_rows, 0), first_row, prefix)
 
 
-def selecting(source: Source, depth: int) -> Source:
-    """Return dense scores with a selection of the `depth` best labels (at least 2) per row; others as they are."""
-    if source.shards:
-        return replace(source, shards=tuple(selecting(shard, depth) for shard in source.shards))
-    may_be_dense = isinstance(source.stored, Dense) or callable(source.stored)
-    if source.repairs or not may_be_dense:
-        return source
-    return replace(source, depth=depth)
-
-
 def ordered(source: Source, rows: Int64 | None = None, columns: Int64 | None = None) -> Source:
     """Return the same matrix, in memory, with its rows, and the columns if dense, in another order."""
     stored: Any = source.stored
@@ -264,7 +254,7 @@ def open_pair(
 ) -> tuple[Source, Source] | None:
     """Open arrays or sparse matrices as truth and predictions; None if their rows or labels may have names.
 
-    `n_labels` is known from the caller or earlier batches, and `depth` is the depth of a selection, as in `selecting`.
+    `n_labels` is known from the caller or earlier batches; `depth` is the number of labels to select per dense row.
     """
     if not all(value.ndim == 2 if isinstance(value, np.ndarray) else is_sparse(value) for value in (y_true, y_score)):
         return None

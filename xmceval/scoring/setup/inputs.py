@@ -23,7 +23,7 @@ from xmceval.rows.matrices.frames import is_frame, read_wide, rows_of
 from xmceval.rows.matrices.source import as_scores, as_truth, is_sparse
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.matrices.tensors import as_array
-from xmceval.rows.names import Axis, are_both_named, first_named
+from xmceval.rows.names import Axis, first_named
 from xmceval.rows.progress import in_turn
 from xmceval.rows.shards import Shards
 from xmceval.rows.source import Source, reopened, sharded
@@ -66,7 +66,8 @@ def open_truth(
         max_line=options.max_line,
         are_ids=bool(options.sources),
     )
-    value = _join_tables(value, name)
+    if isinstance(value, Shards):
+        value = _join_tables(value, name)
     if not isinstance(value, Shards):
         return _open_true_part(value, name, options, known, request, first)
     of_shard = replace(request, is_shard=True)
@@ -84,7 +85,8 @@ def _open_true_part(
     """Open a truth that is no shards, or one of its shards."""
     stored = find_stored(value, name, "grade")
     if stored is None:
-        _refuse_ids(first, name)
+        if first is not None and first.judgments is None and first.documents is not None:
+            raise names_beside_ids(first.name, name)
         values, rows, labels = _split_names(value, name)
         source = as_truth(values, name, request.n_labels or known.n_columns, has_grades=options.grades)
         return join_rows(join_matrix(source, rows, labels, known), options)
@@ -100,7 +102,8 @@ def _open_true_part(
 
 def open_scores(value: Any, truth: Opened, options: Options, known: KnownLabels) -> Opened:
     """Open predictions with resolved shards, in the order of the rows of the truth and of the known labels."""
-    value = _join_tables(value, "y_score", truth)
+    if isinstance(value, Shards):
+        value = _join_tables(value, "y_score", truth)
     if not isinstance(value, Shards):
         return _open_scored_part(value, "y_score", truth, options, known, truth.source.n_rows)
     _refuse_judgments(truth.judgments, value)
@@ -160,14 +163,16 @@ def _open_scored_part(
             is_shard=is_shard,
         )
         opened = _open_stored(stored, request)
-        _check_beside_truth(stored, opened, truth, known.width)
+        if truth.judgments is not None:
+            _check_beside_judgments(opened, truth.judgments, known.width)
         return join_rows(replace(opened, source=opened.fit_width(n_labels)), options, truth)
     if truth.judgments is not None:
         raise DataError(
             f"{name}: is an array, and {truth.judgments.name} has grades by query and document, whose order it "
             "cannot follow (hint: pass {query: {document: score}})"
         )
-    _refuse_ids(truth, name)
+    if truth.documents is not None:
+        raise names_beside_ids(truth.name, name)
     values, rows, labels = _split_names(value, name)
     if labels.is_named:
         n_labels = len(labels.listed)
@@ -190,20 +195,17 @@ def _open_again(path: Path, request: Request) -> Source:
     return open_source(path, request).source
 
 
-def _check_beside_truth(matrix: Any, opened: Opened, truth: Opened, width: Width) -> None:
-    """Refuse predictions in a file, a table or records that do not fit the truth."""
-    judgments = truth.judgments
-    if judgments is None:
-        return
+def _check_beside_judgments(opened: Opened, judgments: Judgments, width: Width) -> None:
+    """Refuse predictions in a file, a table or records that do not fit grades by query."""
     if opened.rows_by != "query":
         raise DataError(
-            f"{matrix}: has rows without queries, and {judgments.name} has grades by query and document, "
+            f"{opened.name}: has rows without queries, and {judgments.name} has grades by query and document, "
             "whose order they cannot follow (hint: pass a TREC run, or a table or JSON lines of query_id, doc_id and "
             "score)"
         )
     n_mentioned = judgments.n_mentioned
     if n_mentioned is not None and width.is_known and n_mentioned > width.n_labels:
-        raise DataError(f"{truth.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
+        raise DataError(f"{judgments.name} and what is scored mention {counted(n_mentioned, 'document')}, but {width}")
 
 
 def find_stored(value: Any, name: str, noun: str) -> Path | QuerySource | Table | None:
@@ -237,21 +239,13 @@ def _split_names(matrix: Any, name: str) -> tuple[Any, Axis, Axis]:
     return matrix, rows, Axis(name, "label")
 
 
-def _refuse_ids(truth: Opened | None, name: str) -> None:
-    """Refuse label numbers if the truth is by row and its labels are text."""
-    if truth is not None and truth.judgments is None and truth.documents is not None:
-        raise names_beside_ids(truth.name, name)
-
-
-def _join_tables(value: Any, name: str, truth: Opened | None = None) -> Any:
-    """Return shards as one table if their lines name queries, or rows of all shards; return others unchanged."""
-    if not isinstance(value, Shards):
-        return value
+def _join_tables(shards: Shards, name: str, truth: Opened | None = None) -> Any:
+    """Return shards as one table if their lines name queries, or rows of all shards, else as they are."""
     from xmceval.files.tables.open import join_tables  # not loaded for other files
 
-    table = join_tables(value, name, truth)
+    table = join_tables(shards, name, truth)
     if table is None:
-        return value
+        return shards
     return table
 
 
@@ -276,7 +270,7 @@ def _join_shards(shards: Shards, parts: Sequence[Opened], *, are_scores: bool) -
         is_ranked=all(part.is_ranked for part in parts),
         has_grades=any(part.has_grades for part in parts),
         rows=join_named_rows(parts, name) or Axis(name, "row"),
-        labels=next((part.labels for part in parts if are_both_named(part.labels)), first.labels),
+        labels=next((part.labels for part in parts if part.names_labels), first.labels),
         reordered=next((part.reordered for part in parts if part.reordered is not None), None),
         rows_by=first.rows_by,
         labels_by=first.labels_by,

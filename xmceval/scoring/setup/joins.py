@@ -51,12 +51,12 @@ class KnownLabels:
             moved=self.moved or truth.reordered,
         )
 
-    def axis_for(self, own: Axis) -> Axis | None:
+    def axis_for(self, labels: Axis) -> Axis | None:
         """Return the labels to which an input's are joined; None if its numbers are label numbers."""
         if self.listed is None:
             return self.axis
-        are_names = own.are_text and self.listed.are_other_numbers  # columns "0" to "4" beside names "4" to "0"
-        if own.is_numbered and not are_names:
+        are_names = labels.are_text and self.listed.are_other_numbers  # columns "0" to "4" beside names "4" to "0"
+        if labels.is_numbered and not are_names:
             return None
         return self.listed.axis
 
@@ -69,9 +69,12 @@ class KnownLabels:
 def join_matrix(source: Source, rows: Axis, labels: Axis, known: KnownLabels) -> Opened:
     """Return a matrix in memory with its labels in the known order; its rows are not joined yet."""
     axis = known.axis_for(labels)
-    order = None if axis is None else find_order(axis, labels, known.unnamed)
-    if axis is not None and known.moved is not None and known.listed is None and not labels.is_named:
-        raise unnamed_error(axis, known.moved, labels.source)
+    order = None
+    if axis is not None:
+        order = find_order(axis, labels, known.unnamed)
+        was_moved = known.moved is not None and known.listed is None
+        if known.moved is not None and was_moved and not labels.is_named:
+            raise unnamed_error(axis, known.moved, labels.source)
     reading = source.reading
     if labels.names is not None:
         reading = reading.replace("dense array", "data frame")
@@ -91,7 +94,8 @@ def join_matrix(source: Source, rows: Axis, labels: Axis, known: KnownLabels) ->
 
 def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> Opened:
     """Return an input with its rows in the order of the truth's, and its duplicate labels merged if they may be."""
-    if opened.rows_by != "query":  # queries were joined when they were read
+    may_be_named = opened.may_name_rows or (truth is not None and truth.may_name_rows)
+    if may_be_named and opened.rows_by != "query":  # queries were joined when they were read
         opened = _in_order_of_rows(opened, truth)
     if options.duplicates == "max":
         opened = replace(opened, source=repaired(opened.source))
@@ -100,8 +104,6 @@ def join_rows(opened: Opened, options: Options, truth: Opened | None = None) -> 
 
 def _in_order_of_rows(opened: Opened, truth: Opened | None) -> Opened:
     """Return an input with its rows in the order of the truth's, if both name them."""
-    if not opened.may_name_rows and (truth is None or not truth.may_name_rows):
-        return opened
     rows = opened.rows or Axis(opened.name, "row")
     if truth is None:
         return replace(opened, rows=rows, rows_by=say_how(None, rows, "position"))

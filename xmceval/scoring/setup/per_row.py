@@ -104,7 +104,9 @@ def _name_rows(truth: Opened, ids: RowIds) -> Opened:
             f"{argument('row_ids')}, or pass {truth.named_rows.without})"
         )
     refuse_reordered(named, truth)
-    return replace(truth, rows=named, columns={})
+    # The ids passed replace a column with a known name; any other column must still agree with the predictions.
+    others = {name: column for name, column in truth.columns.items() if not naming_columns([name])}
+    return replace(truth, rows=named, columns=others)
 
 
 def describe_left(options: Options) -> str:
@@ -174,17 +176,17 @@ def _of_table(table: Table, noun: str, ids: RowIds | None) -> Any:
             f"{table}: found the columns {', '.join(names[:10])}; expected {explain_keys()}, and one of {noun}s "
             "(hint: leave out other columns)"
         )
-    found: dict[Any, Any] = {}
+    by_name: dict[Any, Any] = {}
     for key, value in table.batches([keys[0], values[0]]):
         names = key.to_whole().tolist() if keys == roles["row"] else key.to_text().tolist()
         numbers = value.to_numbers().tolist() if noun == "weight" else value.to_text().tolist()
         for line, pair in enumerate(zip(names, numbers, strict=True)):
-            if found.setdefault(*pair) != pair[1]:
-                raise key.refuse(line, f"the {noun} of {pair[0]!r} is {pair[1]!r}, but {found[pair[0]]!r} above")
+            if by_name.setdefault(*pair) != pair[1]:
+                raise key.refuse(line, f"the {noun} of {pair[0]!r} is {pair[1]!r}, but {by_name[pair[0]]!r} above")
     if keys == roles["row"]:
-        ids = RowIds([str(row) for row in range(len(found))], str(table))
-        found = {str(row): value for row, value in found.items()}
-    return join_by_id(found, ids, str(table), noun)
+        ids = RowIds([str(row) for row in range(len(by_name))], str(table))
+        by_name = {str(row): value for row, value in by_name.items()}
+    return join_by_id(by_name, ids, str(table), noun)
 
 
 def range_of(weights: Float64, unit: float) -> tuple[float, float]:

@@ -63,11 +63,15 @@ def resolve_inputs(y_true: Any, systems: Sequence[System], options: Options) -> 
     """Find the shards of all inputs, and refuse missing files and shards that do not belong together."""
     truth = find_shards(y_true)
     runs = [run for system in systems for run in system.runs]
-    train = find_shards(options.train)
-    sides = [find_shards(file) for file in options.files if file is not options.train]
+    train = None
+    others = list[Path]()
+    files = options.files
+    if files:
+        train = find_shards(options.train)
+        sides = [find_shards(file) for file in files if file is not options.train]
+        others = _list_paths([train, *sides])
     streams = [truth, *(run.input for run in runs)]
     paths = _list_paths(streams)
-    others = _list_paths([train, *sides])
     if paths or others:
         check_files([*paths, *others], [path for path in streams if isinstance(path, Path)])
     if isinstance(truth, Shards):
@@ -122,8 +126,6 @@ def are_runs(y_score: Any) -> bool:
 
 def doubt_same_scores(systems: Sequence[System], noun: str) -> Iterator[Doubt]:
     """Doubt files or matrices that are passed as several systems; `noun` is what a row is called."""
-    if len(systems) < 2:
-        return
     seen: dict[tuple[Path | int, ...], str] = {}
     for system in systems:
         keys = identify(system.input)

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, plural
-from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.filters import Filter
-from xmceval.rows.groups import RowGroups
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.rows.source import Source
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
+
+if TYPE_CHECKING:
+    from xmceval.labels.bins import Bins
+    from xmceval.rows.filters import Filter
+    from xmceval.rows.groups import RowGroups
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +174,8 @@ class Setup:
             return self
         bins = None
         if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
+            from xmceval.labels.bins import make_bins  # not loaded by a score without bins
+
             bins = make_bins(by_frequency, self.propensities, width.n_labels)
         return replace(self, width=width, bins=bins)
 

@@ -1,4 +1,4 @@
-"""Open the truth and the predictions beside it, and find the setup, before the first row is read."""
+"""Open the truth, then the predictions, with the functions of `inputs`, and make the Setup before reading rows."""
 
 from __future__ import annotations
 
@@ -60,21 +60,30 @@ class OpenedTruth:
 
         `max_weight` is the scale of sample weights.
         """
-        _check_executor(executor, options)
+        if executor is not None:
+            _check_executor(executor, options)
         inputs = resolve_inputs(y_true, systems, options)
         program = compile_program(options.measures)
-        program.check_ties(options.ties)
-        names = None if options.labels is None else read_names(options.labels)
+        if options.ties != "label":
+            program.check_ties(options.ties)
+        names = None
+        if options.labels is not None:
+            names = read_names(options.labels)
         known = KnownLabels(listed=names, n_columns=count_scored_labels(run.input for run in inputs.runs))
-        truth, warnings = _open_kept(inputs, options, known)
+        truth = open_truth(inputs.truth, options, known)
+        warnings: tuple[str, ...] = ()
+        if options.missing != "zero":
+            truth, warnings = _keep_queries(inputs, options, known, truth)
         nouns = OF_LABELS
         if truth.judgments is not None:
             nouns = OF_QUERIES
             options = with_query_metrics(options)
             program = compile_program(options.measures)
-        _check_numbers(program, truth, options)
+        if truth.documents is not None:
+            _check_numbers(program, truth, options)
         per_row = None
         groups = None
+        weights = None
         lines: tuple[str, ...] = ()
         if any(value is not None for value in (options.row_ids, options.sample_weight, options.by_group)):
             from xmceval.scoring.setup.per_row import read_per_row  # not loaded by a score without them
@@ -82,9 +91,10 @@ class OpenedTruth:
             per_row = read_per_row(options, truth)
             truth = per_row.truth
             groups = per_row.groups
+            weights = per_row.weights
             lines = per_row.lines
         known = known.after(truth)
-        setup = find_setup(options, program, inputs.train, known, truth, per_row=per_row, max_weight=max_weight)
+        setup = find_setup(options, program, inputs.train, known, truth, weights=weights, max_weight=max_weight)
         named_pairs = None
         if options.filter is not None and truth.judgments is not None:
             from xmceval.files.sidecars.filters import read_named_pairs  # not loaded by a score without a filter
@@ -125,9 +135,13 @@ class OpenedTruth:
         opened = list[OpenedSystem]()
         for system in systems:
             scores = open_scores(system.input, self.input, setup.options, known)
-            check_numbers(known.listed, self.input, scores)
+            if known.listed is not None:
+                check_numbers(known.listed, self.input, scores)
             rows = self._join_rows(rows, scores, system.name)
-            known = known.named_by(_called(scores.labels, system.name))
+            labels = scores.labels
+            if labels is not None and system.name:
+                labels = replace(labels, source=system.name)
+            known = known.named_by(labels)
             if setup.program.needing_labels or setup.options.by_frequency is not None:
                 width = agreed_width(width, scores.source, "column")
             if scores.ranking is not None:
@@ -149,7 +163,10 @@ class OpenedTruth:
         if truth.judgments is not None or truth.names_rows:
             return rows
         if scores.names_rows:
-            return first_named(rows, _called(scores.named_rows, name), truth.source.name)
+            named = scores.named_rows
+            if name:
+                named = replace(named, source=name)
+            return first_named(rows, named, truth.source.name)
         if rows is not None and rows.is_named:
             refuse_reordered(rows, scores)
         return rows
@@ -180,19 +197,18 @@ class OpenedTruth:
 
 def _check_executor(executor: object, options: Options) -> None:
     """Refuse anything but an executor, and groups of rows, which only one process has."""
-    if executor is None:
-        return
     if not isinstance(executor, Executor):
-        hint = " (hint: pass client.get_executor())" if hasattr(executor, "get_executor") else ""
+        hint = ""
+        if hasattr(executor, "get_executor"):
+            hint = " (hint: pass client.get_executor())"
         raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}{hint}")
     options.refuse_groups(argument("executor"), "score files in one process")
 
 
-def _open_kept(inputs: Inputs, options: Options, known: KnownLabels) -> tuple[Opened, tuple[str, ...]]:
-    """Open the truth with the queries that ``missing=`` keeps; also return warnings about the others."""
-    truth = open_truth(inputs.truth, options, known)
-    if options.missing == "zero":
-        return truth, ()
+def _keep_queries(
+    inputs: Inputs, options: Options, known: KnownLabels, truth: Opened
+) -> tuple[Opened, tuple[str, ...]]:
+    """Return the truth with the queries that ``missing=`` keeps, and warnings about the others."""
     from xmceval.scoring.setup.per_row import check_missing, keep_common  # not loaded by other scores
 
     check_missing(options, truth, [inputs.truth, *(run.input for run in inputs.runs)])
@@ -205,7 +221,9 @@ def _open_kept(inputs: Inputs, options: Options, known: KnownLabels) -> tuple[Op
 def has_queries(y_true: Any, options: Options) -> bool | None:
     """Open a truth to see whether its rows are queries; None if it cannot be opened, which scoring will refuse."""
     try:
-        names = None if options.labels is None else read_names(options.labels)
+        names = None
+        if options.labels is not None:
+            names = read_names(options.labels)
         return open_truth(find_shards(y_true), options, KnownLabels(listed=names)).judgments is not None
     except (XmcevalError, OSError):
         return None
@@ -220,12 +238,6 @@ def with_query_metrics(options: Options) -> Options:
     return replace(chosen, metrics=tuple(measure.name for measure in chosen.measures if measure not in fixed))
 
 
-def _called(axis: Axis | None, name: str | None) -> Axis | None:
-    if axis is None or not name:
-        return axis
-    return replace(axis, source=name)
-
-
 def find_setup(
     options: Options,
     program: Program,
@@ -233,7 +245,7 @@ def find_setup(
     known: KnownLabels,
     truth: Opened | None = None,
     *,
-    per_row: PerRow | None = None,
+    weights: Any = None,
     max_weight: float | None = None,
 ) -> Setup:
     """Prepare propensities, weights and filters; without a truth if rows come in batches.
@@ -241,11 +253,15 @@ def find_setup(
     The shards of the training labels are resolved. If the truth has queries, so has the filter, whose names are
     looked up after predictions are read.
     """
-    source = None if truth is None else truth.source
+    source = None
+    has_grades = options.grades
+    if truth is not None:
+        source = truth.source
+        has_grades = has_grades or truth.has_grades
     setup = Setup(
         options=options,
         program=program,
-        has_grades=options.grades or (truth is not None and truth.has_grades),
+        has_grades=has_grades,
         width=find_width(options, truth, known.listed),
     )
     if program.needs_propensities or options.by_frequency is not None:
@@ -265,9 +281,6 @@ def find_setup(
     is_by_label = truth is None or truth.judgments is None
     if is_by_label:  # R@100 also has a value where there are fewer documents
         setup.width.check_cutoff(setup.program.deepest)
-    weights = options.sample_weight
-    if per_row is not None:
-        weights = per_row.weights
     if weights is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 
@@ -291,15 +304,15 @@ def find_setup(
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:
-    """Refuse options based on label numbers if labels are documents or text."""
-    if truth.documents is None:
-        return
+    """Refuse options based on label numbers, as labels are documents or text."""
     by_number = [name for name in ("counts", "inverse_propensities", "filter") if getattr(options, name) is not None]
     if truth.judgments is None and by_number:
         raise names_beside_ids(truth.source.name, argument(by_number[0]))
     asking = [measure for measure in program.measures if measure.option("over") == "largest"]
     if asking:
-        noun = "label" if truth.judgments is None else "document"
+        noun = "label"
+        if truth.judgments is not None:
+            noun = "document"
         raise UsageError(
             f"{listed(asking)}: the {noun}s of {truth.name} have no numbers (hint: over=seen, or "
             f"{argument('labels', kind='FILE')} with one {noun} per line)"

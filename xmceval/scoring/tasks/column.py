@@ -19,7 +19,6 @@ from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_sum
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import (
-    WEIGHT_BITS,
     Bools,
     RankedGroups,
     average_precisions,
@@ -28,7 +27,7 @@ from xmceval.scoring.tasks.curves import (
     roc_areas,
     sort_by_score,
 )
-from xmceval.scoring.tasks.label_counts import check_weight
+from xmceval.scoring.tasks.label_counts import bits_of, check_weight
 from xmceval.scoring.tasks.task import Estimates, Task, Unscored, rule_of
 from xmceval.scoring.totals import Field, Part
 
@@ -51,7 +50,14 @@ class ScoredCells(NamedTuple):
 
     def take(self, places: NDArray[Any]) -> ScoredCells:
         """Return the cells at `places`, int [n_taken] or bool [n_cells]."""
-        return ScoredCells._make(array[places] if array.size else array for array in self)
+        return ScoredCells._make(_at(array, places) for array in self)
+
+
+def _at(array: NDArray[Any], places: NDArray[Any]) -> Any:
+    """Return the numbers of cells at `places`; weights are empty if all cells count 1."""
+    if not array.size:
+        return array
+    return array[places]
 
 
 NO_CELLS = ScoredCells(
@@ -83,10 +89,12 @@ class StoredCells(Part):
     def cells(self) -> ScoredCells:
         """Return all cells as one chunk, and keep them so."""
         with self._lock:
+            if not self["chunks"]:
+                return NO_CELLS
             if len(self["chunks"]) > 1:
                 arrays = zip(*self["chunks"], strict=True)
                 self["chunks"] = [ScoredCells._make(map(np.concatenate, arrays))]
-            cells: ScoredCells = self["chunks"][0] if self["chunks"] else NO_CELLS
+            cells: ScoredCells = self["chunks"][0]
             return cells
 
 
@@ -97,10 +105,7 @@ class LabelAreas(Task):
     measures: tuple[Measure, ...]
     rel: int
 
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure is over whole columns."""
-        return measure.metric.family == "column"
+    place = 4
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> LabelAreas:
@@ -111,11 +116,7 @@ class LabelAreas(Task):
 
     def empty(self, setup: Setup) -> StoredCells:
         """Return no cells."""
-        return StoredCells(self._bits(setup))
-
-    @staticmethod
-    def _bits(setup: Setup) -> int:
-        return 0 if setup.weights is None else WEIGHT_BITS
+        return StoredCells(bits_of(setup))
 
     def compute(self, batch: Batch) -> StoredCells:
         """Copy the cells of a batch."""
@@ -129,13 +130,14 @@ class LabelAreas(Task):
         is_scored = np.zeros(n_true, dtype=np.bool_)
         match_cells(*truth[:2], *scores[:2], is_true, is_scored)
         is_counted = batch.is_counted(truth)
-        bits = self._bits(batch.setup)
+        bits = bits_of(batch.setup)
         units = np.rint(np.ldexp(batch.weights, bits)).astype(np.int64)
 
         def copy_cells(labels: Int64, scores: Float64, is_true: Bools, rows: NDArray[np.intp]) -> ScoredCells:
             """Copy cells from the arrays of a thread, with labels in the fewest bytes."""
-            dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
-            return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
+            if labels.max(initial=0) < SHORT:
+                return ScoredCells(labels.astype(np.int32), scores.copy(), is_true, _at(units, rows))
+            return ScoredCells(labels.copy(), scores.copy(), is_true, _at(units, rows))
 
         rows = np.repeat(np.arange(batch.n_rows), np.diff(scores.indptr))
         scored = copy_cells(scores.indices[:n_scored], scores.values[:n_scored], is_true, rows)
@@ -147,7 +149,9 @@ class LabelAreas(Task):
         rows = np.concatenate([rows, filtered_rows])
         labels = np.concatenate([truth.indices[:n_true][~is_scored], filtered_labels])
         unscored = copy_cells(labels, np.full(rows.size, np.nan), np.arange(rows.size) < n_missing, rows)
-        n_counted = int(units[is_counted].sum() if bits else np.count_nonzero(is_counted))
+        n_counted = int(np.count_nonzero(is_counted))
+        if bits:
+            n_counted = int(units[is_counted].sum())
         return StoredCells(bits, (scored, unscored), n_counted)
 
     def add(self, batch: Batch, computed: StoredCells, part: StoredCells) -> None:  # noqa: ARG002 - cells are copies
@@ -183,8 +187,12 @@ class LabelAreas(Task):
         n_cells = {"labels": n_rows, "cells": n_rows * setup.width.n_labels, "stored": BELOW_ALL}
         by_group: dict[str, list[Measure]] = {}  # cells that are ranked together: of one label, all, or all stored
         for measure in self.measures:
-            together = "stored" if measure.metric.fold == "AP" else "cells"
-            by_group.setdefault(together if measure.average == "micro" else "labels", []).append(measure)
+            group = "labels"
+            if measure.average == "micro":
+                group = "cells"
+                if measure.metric.fold == "AP":
+                    group = "stored"
+            by_group.setdefault(group, []).append(measure)
         for group in groups:
             measures = by_group.get(group)
             if not measures:
@@ -199,8 +207,10 @@ class LabelAreas(Task):
             for measure in measures:
                 if measure.metric.fold == RECALL:
                     of_groups = recalls_at_precision(ranked, measure.number("precision"))
+                elif measure.metric.fold == "AUC":
+                    of_groups = roc_areas(ranked)
                 else:
-                    of_groups = roc_areas(ranked) if measure.metric.fold == "AUC" else average_precisions(ranked)
+                    of_groups = average_precisions(ranked)
                 areas[measure.name] = labels[of_groups.has_both], of_groups.values[of_groups.has_both]
         return areas
 
@@ -237,13 +247,20 @@ def rank_cells(
         cells = cells.take(np.lexsort((cells.units, cells.is_true)))
     if zero_unscored:
         cells = cells._replace(scores=np.where(np.isnan(cells.scores) & cells.is_true, 0.0, cells.scores))
-    cells = cells.take(sort_by_score(cells.scores, None if micro else cells.labels, stable=cells.units.size > 0))
-    labels = np.zeros_like(cells.labels) if micro else cells.labels
+    groups: NDArray[Any] | None = cells.labels
+    if micro:
+        groups = None
+        cells = cells._replace(labels=np.zeros_like(cells.labels))
+    cells = cells.take(sort_by_score(cells.scores, groups, stable=cells.units.size > 0))
+    labels = cells.labels
     starts = find_starts(labels)
     first = starts[:-1]
-    stored = np.add.reduceat(cells.units, first) if cells.units.size else np.diff(starts)
+    stored = np.diff(starts)
+    weights = np.ones(labels.size)
+    if cells.units.size:
+        stored = np.add.reduceat(cells.units, first)
+        weights = np.ldexp(cells.units.astype(np.float64), -bits)
     spare = np.array([math.ldexp(n_cells - count, -bits) for count in stored.tolist()])
-    weights = np.ldexp(cells.units.astype(np.float64), -bits) if cells.units.size else np.ones(labels.size)
     scores = cells.scores
     left_out = np.flatnonzero(np.isnan(scores) & ~cells.is_true)
     weights[left_out] = 0.0
@@ -262,4 +279,6 @@ def rank_cells(
 
 def _mean(values: Float64) -> Estimate:
     """Average areas, rounding the sum once; undefined without areas."""
-    return Estimate.plain(exact_sum(values) / values.size if values.size else None)
+    if not values.size:
+        return Estimate.plain(None)
+    return Estimate.plain(exact_sum(values) / values.size)

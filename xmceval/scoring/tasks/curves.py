@@ -32,7 +32,9 @@ def sort_by_score(scores: Float64, groups: NDArray[Any] | None = None, *, stable
     # numpy sorts 16-bit keys by radix, in linear time
     order = order[np.argsort(groups[order].astype(np.uint16), kind="stable")]
     upper = (groups >> 16).astype(np.uint16)
-    return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
+    if not upper.any():
+        return order
+    return order[np.argsort(upper[order], kind="stable")]
 
 
 def find_starts(groups: NDArray[Any]) -> Int64:

@@ -28,6 +28,13 @@ ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
 )
 
 
+def adds_up_over_rows(measure: Measure) -> bool:
+    """Return whether a measure of decisions is a mean or a ratio over rows, rather than a mean over labels."""
+    if measure.average == "micro":
+        return measure.metric.fold in RATIOS
+    return measure.average in {"samples", "rows"}
+
+
 @dataclass(frozen=True)
 class Decisions(RowTask):
     """Measures of decisions that are means or ratios over rows, with the same `rel`."""
@@ -35,13 +42,7 @@ class Decisions(RowTask):
     measures: tuple[Measure, ...]
     rel: int
 
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure of decisions adds up over rows."""
-        if measure.metric.family != "confusion":
-            return False
-        is_ratio = measure.average == "micro" and measure.metric.fold in RATIOS
-        return measure.average in {"samples", "rows"} or is_ratio
+    place = 2
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> Decisions:

@@ -30,6 +30,7 @@ from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
+from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import WEIGHT_BITS
 from xmceval.scoring.totals import MOST_LABELS, MOST_ROWS as MOST_STORED, Part, take
 
@@ -59,7 +60,9 @@ class CountTable:
     @property
     def labels(self) -> Int64:
         """The labels of the counts, int64 [n]."""
-        return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
+        if self.ids.size:
+            return self.ids
+        return np.arange(len(self.counts), dtype=np.int64)
 
     def where(self, kept: NDArray[np.bool_]) -> CountTable:
         """Return the counts of the labels selected by `kept`, bool [n]."""
@@ -69,7 +72,10 @@ class CountTable:
         """Yield labels, int64 [at most n], and their counts [at most n, n_slots], in chunks of `n`."""
         for start in range(0, len(self.counts), n):
             counts = self.counts[start : start + n]
-            yield self.ids[start : start + n] if self.ids.size else np.arange(start, start + len(counts)), counts
+            labels = self.ids[start : start + n]
+            if not self.ids.size:
+                labels = np.arange(start, start + len(counts))
+            yield labels, counts
 
 
 class LabelRows(NamedTuple):
@@ -98,8 +104,7 @@ class LabelRows(NamedTuple):
             largest = self.decided.largest
         else:
             largest = int(self.ranked.max(initial=-1, where=self._is_within_cutoffs()))
-        left_out = self.left_out[1]
-        return max(largest, int(left_out.max())) if left_out.size else largest
+        return int(self.left_out[1].max(initial=largest))
 
     def _is_within_cutoffs(self) -> Any:
         return np.arange(self.ranked.shape[1]) < np.minimum(self.n_ranked, self.cutoffs[-1])[:, None]
@@ -109,22 +114,22 @@ class LabelCounters(Part):
     """Counts by label of the rows added so far; threads may add concurrently.
 
     Predictions are counted in `n_spans` spans of ranks. With `in_ideal` the labels of ideal rankings are also
-    counted; with `weighted` rows have sample weights; with `filtered` rows may leave labels out; `n_labels` may
-    be UNKNOWN. Counts are in an array of all labels, or, if a label exceeds DENSE_IDS or counts by ids were
-    added, all by ids.
+    counted; `bits` are as in `CountTable`; with `filtered` rows may leave labels out; `n_labels` may be UNKNOWN.
+    Counts are in an array of all labels, or, if a label exceeds DENSE_IDS or counts by ids were added, all by ids.
     """
 
     def __init__(
-        self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False, filtered: bool = False
+        self, n_labels: int, n_spans: int, *, in_ideal: bool = False, bits: int = 0, filtered: bool = False
     ) -> None:
         super().__init__()
         self._n_spans = n_spans
         self._in_ideal = in_ideal
         self._filtered = filtered
-        self._bits = WEIGHT_BITS if weighted else 0
-        self._slots = FIRST_SPAN + (3 if in_ideal else 2) * n_spans + filtered
+        self._bits = bits
+        self._slots = FIRST_SPAN + (2 + in_ideal) * n_spans + filtered
         self._room = n_labels
-        self._n_labels = self._rows = 0  # number of labels: the largest seen + 1
+        self._rows = 0
+        self._n_labels = 0  # the largest label seen + 1
         self._dense: Counts = np.zeros((0, self._slots), dtype=np.int32)
         self._by_id = no_counts(self._slots)
         self._go_dense(min(n_labels, FIRST_ROOM, DENSE_IDS))  # grows with rows
@@ -138,8 +143,11 @@ class LabelCounters(Part):
         return CountTable(NO_IDS, dense, self._rows, self._bits)
 
     def _table_by_id(self) -> CountTable:
+        ids, counts = self._by_id.columns()
         used = self._used()
-        ids, counts = (used, self._dense[used].astype(np.int64)) if used.size else self._by_id.columns()
+        if used.size:
+            ids = used
+            counts = self._dense[used].astype(np.int64)
         return CountTable(ids, counts, self._rows, self._bits)
 
     def _used(self) -> Int64:
@@ -163,7 +171,8 @@ class LabelCounters(Part):
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counters of both; associative and commutative."""
         both = copy(self)
-        both._dense, both._by_id = self._dense.copy(), GrowingCounts(*self._by_id.columns())
+        both._dense = self._dense.copy()
+        both._by_id = GrowingCounts(*self._by_id.columns())
         both.absorb(other)
         return both
 
@@ -172,34 +181,37 @@ class LabelCounters(Part):
         table = self._table_by_id()
         return {"ids": table.ids, "counts": table.counts, "rows": np.array([self._rows], dtype=np.int64)}
 
-    def fill(self, arrays: dict[str, Int64]) -> None:
+    def fill(self, arrays: dict[str, Int64], prefix: str) -> None:
         """Take the arrays of a state, as `arrays` returns them."""
-        most = MOST_WEIGHT << self._bits if self._bits else MOST_STORED
-        [n_rows] = take(arrays, "rows", "i", (1,), 0, most).tolist()
-        ids = take(arrays, "ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
-        counts = take(arrays, "counts", "i", (ids.size, self._slots), 0, n_rows)
+        most = MOST_STORED
+        if self._bits:
+            most = MOST_WEIGHT << self._bits
+        [n_rows] = take(arrays, f"{prefix}.rows", "i", (1,), 0, most).tolist()
+        ids = take(arrays, f"{prefix}.ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
+        counts = take(arrays, f"{prefix}.counts", "i", (ids.size, self._slots), 0, n_rows)
         if (ids[1:] <= ids[:-1]).any():
-            raise DataError("ids do not ascend")
+            raise DataError(f"{prefix}.ids do not ascend")
         spans = counts[:, FIRST_SPAN : FIRST_SPAN + 2 * self._n_spans]
         predicted = spans[:, ::2]
         hits = spans[:, 1::2]
         true = counts[:, TRUE]
         missed = true - hits.sum(axis=1)
-        rows = n_rows - counts[:, -1] if self._filtered else n_rows
+        rows = n_rows
+        if self._filtered:
+            rows = n_rows - counts[:, -1]
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
-            raise DataError("counts has more hits than true labels or predictions, or more than its rows")
-        self._take(CountTable(ids, counts, n_rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
+            raise DataError(f"{prefix}.counts has more hits than true labels or predictions, or more than its rows")
+        self._take(CountTable(ids, counts, n_rows, self._bits), int(ids.max(initial=-1)) + 1)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
         """Add counts: from an array to the array, others by ids."""
         if table.bits != self._bits:
             raise DataError("totals with and without sample weights cannot be added")
         check_weight(self._rows + table.rows, self._bits)
-        self._rows, self._n_labels = self._rows + table.rows, max(self._n_labels, n_labels)
+        self._rows += table.rows
+        self._n_labels = max(self._n_labels, n_labels)
         if table.ids.size or self._by_id.columns()[0].size:
-            self._go_by_id()
-            has_any = table.counts.any(axis=1)
-            self._by_id.add(table.labels[has_any], table.counts[has_any].astype(np.int64))
+            self._add_by_id(table.labels, table.counts)
         else:
             self._go_dense(len(table.counts))
             self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype, copy=False)
@@ -209,52 +221,61 @@ class LabelCounters(Part):
         truth = rows.truth
         true = truth.indices[: truth.indptr[-1]]
         units = NO_IDS
+        is_kept = (np.diff(truth.indptr) > 0) | (not rows.drop_empty)
+        n_kept = int(np.count_nonzero(is_kept))
         if self._bits:
             units = np.rint(np.ldexp(rows.weights, self._bits)).astype(np.int64)
-        is_kept = (np.diff(truth.indptr) > 0) | (not rows.drop_empty)
+            n_kept = int(units[is_kept].sum())
         largest = max(int(true.max(initial=-1)), rows.find_largest())
         with self._lock:
-            n_rows = self._rows + int(units[is_kept].sum() if self._bits else np.count_nonzero(is_kept))
-            check_weight(n_rows, self._bits)
-            self._rows = n_rows
+            check_weight(self._rows + n_kept, self._bits)
+            self._rows += n_kept
             self._n_labels = max(self._n_labels, largest + 1)
             if self._n_labels <= DENSE_IDS:
-                room = max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room
-                self._go_dense(min(room, DENSE_IDS) if self._n_labels > len(self._dense) else 0)
+                room = len(self._dense)
+                if self._n_labels > room:
+                    room = self._room
+                    if room == UNKNOWN:
+                        room = max(2 * self._n_labels, FIRST_ROOM)
+                self._go_dense(min(room, DENSE_IDS))
                 self._count(rows, units, self._dense, None)
                 return
             ids = np.unique(np.concatenate([true, *rows.list_others()]))
             counts = np.zeros((ids.size, self._slots), dtype=np.int64)
             self._count(rows, units, counts, ids)
-            has_any = counts.any(axis=1)
-            self._go_by_id()
-            self._by_id.add(ids[has_any], counts[has_any])
+            self._add_by_id(ids, counts)
 
     def _count(self, rows: LabelRows, units: Int64, counters: Counts, ids: Int64 | None) -> None:
         """Add rows to counters by label, or by position in `ids`; `units` are their weights."""
 
         def place(labels: Int64) -> Int64:
-            return labels if ids is None else np.searchsorted(ids, labels)
+            if ids is None:
+                return labels
+            return np.searchsorted(ids, labels)
 
-        are_narrow = counters.dtype == np.int32
+        of_decisions = count_decisions_wide
+        of_ranked = count_ranked_wide
+        if counters.dtype == np.int32:
+            of_decisions = count_decisions
+            of_ranked = count_ranked
         indptr = rows.truth.indptr
         true = place(rows.truth.indices)
         if rows.decided is not None:
             labels = rows.decided.labels
             if ids is not None:
                 labels = 2 * place(labels >> 1) + (labels & 1)
-            count = count_decisions if are_narrow else count_decisions_wide
-            count(indptr, true, rows.decided.counts, labels, units, rows.drop_empty, counters)
+            of_decisions(indptr, true, rows.decided.counts, labels, units, rows.drop_empty, counters)
         else:
             ranked = place(rows.ranked)
-            cutoffs = rows.cutoffs
-            count = count_ranked if are_narrow else count_ranked_wide
-            count(indptr, true, ranked, rows.n_ranked, cutoffs, units, rows.drop_empty, counters)
+            of_ranked(indptr, true, ranked, rows.n_ranked, rows.cutoffs, units, rows.drop_empty, counters)
             if self._in_ideal:
                 self._count_ideal(rows, true, counters)
         of_row, left_out = rows.left_out
         if left_out.size:
-            np.add.at(counters[:, -1], place(left_out), units[of_row] if units.size else 1)
+            weights: Any = 1
+            if units.size:
+                weights = units[of_row]
+            np.add.at(counters[:, -1], place(left_out), weights)
 
     def _count_ideal(self, rows: LabelRows, true: Int64, counters: Counts) -> None:
         """Count the labels of ideal rankings, sorted by descending inverse propensity, then by label."""
@@ -270,17 +291,30 @@ class LabelCounters(Part):
     def _go_dense(self, n_labels: int) -> None:
         """Move all counts to an array that is long enough for all labels and wide enough for their counts."""
         ids, counts = self._by_id.columns()
-        dtype = np.int64 if self._bits or self._rows > MOST_ROWS else np.int32
+        dtype: Any = np.int32
+        if self._bits or self._rows > MOST_ROWS:
+            dtype = np.int64
         if ids.size or n_labels > len(self._dense) or dtype != self._dense.dtype:
             wider: Counts = np.zeros((max(n_labels, len(self._dense)), self._slots), dtype=dtype)
             wider[: len(self._dense)] = self._dense
             wider[ids] += counts.astype(dtype)
-            self._dense, self._by_id = wider, no_counts(self._slots)
+            self._dense = wider
+            self._by_id = no_counts(self._slots)
 
-    def _go_by_id(self) -> None:
+    def _add_by_id(self, ids: Int64, counts: Counts) -> None:
+        """Add counts by id, with which all counts in the array are then stored."""
+        has_any = counts.any(axis=1)
+        self._by_id.add(ids[has_any], counts[has_any].astype(np.int64))
         used = self._used()
         self._by_id.add(used, self._dense[used].astype(np.int64))
         self._dense = np.zeros((0, self._slots), dtype=self._dense.dtype)
+
+
+def bits_of(setup: Setup) -> int:
+    """Return the number of bits after the point in weights that are counted as whole numbers; 0 without weights."""
+    if setup.weights is None:
+        return 0
+    return WEIGHT_BITS
 
 
 def check_weight(rows: int, bits: int) -> None:

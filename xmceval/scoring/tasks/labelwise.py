@@ -12,18 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
-from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_IDS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
-from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.block import Float64, Int64
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import Batch, Decided, Pairs
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.curves import Bools
-from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters, LabelRows
+from xmceval.scoring.tasks.label_counts import Counts, CountTable, LabelCounters, LabelRows, bits_of
 from xmceval.scoring.tasks.task import TREATMENTS, Estimates, Task, rule_of
 
 COUNTS_AT_ONCE = 1 << 19  # these and derived arrays stay in the processor's cache
@@ -40,37 +38,6 @@ COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
     }
 )
 RULES = frozenset({*RATES, *COUNTS, "coverage"})
-
-
-def label_estimates(
-    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup
-) -> dict[str, Estimate]:
-    """Return the values of label-wise measures by name, undefined if no label contributes.
-
-    `cutoffs`, int64 [n_cutoffs], ascend; decisions have none. The setup must have a known number of labels.
-    """
-    means = {measure.name: _mean_of(measure, table, cutoffs, setup) for measure in measures}
-    by_span = sorted(means.values(), key=lambda mean: mean.span)
-    for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
-        cells = LabelCells(labels, counts, max(cutoffs.size, 1), table.rows, are_filtered=setup.filter is not None)
-        for mean in by_span:
-            mean.add(cells)
-    return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
-
-
-def bin_estimates(
-    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, setup: Setup, bins: Bins
-) -> list[dict[str, Estimate]]:
-    """Return the values within each bin of labels, as in `label_estimates`, except for `over=largest`."""
-    training = setup.propensities
-    codes = training.codes_of(table.labels)
-    inside = [measure for measure in measures if measure.option("over") != "largest"]
-    values = []
-    for number, bin_ in enumerate(bins.bins):
-        bin_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
-        of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
-        values.append(label_estimates(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
-    return values
 
 
 class LabelRate(NamedTuple):
@@ -168,14 +135,19 @@ class _Macro(_Common):
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; labels without counts are added by `finish`."""
         weights = self._weigh(cells)
-        if not self.is_weighted:
-            self.n_inside += cells.labels.size if weights is None else int(np.count_nonzero(weights))
+        if weights is None:
+            self.n_inside += cells.labels.size
+        elif not self.is_weighted:
+            self.n_inside += int(np.count_nonzero(weights))
         for number, rate in enumerate(self.rates):
             values, defined = cells.rates(rate, self.span)
             if weights is not None:
                 values = values * weights
                 defined = defined * weights
-            self.n_defined[number] += exact_total(defined) if self.is_weighted else int(np.count_nonzero(defined))
+            if self.is_weighted:
+                self.n_defined[number] += exact_total(defined)
+            else:
+                self.n_defined[number] += int(np.count_nonzero(defined))
             self.parts[number] += exact_parts(values)  # 0 if the rate is undefined
 
     def _weigh(self, cells: LabelCells) -> Any:
@@ -194,15 +166,17 @@ class _Macro(_Common):
 
     def finish(self) -> float | None:
         """Add labels without counts, and divide by the number of labels, or by their weights."""
-        n_labels = self.largest + 1 if self.over == "largest" else self.n_inside
-        if self.over == "all" and not self.is_weighted:
+        n_labels = self.n_inside
+        if self.over == "largest":
+            n_labels = self.largest + 1
+        elif self.over == "all" and not self.is_weighted:
             n_labels = self.setup.width.n_labels
         elif self.over == "train":
             n_labels = int(np.count_nonzero(self.setup.propensities.codes))
         means = []
         for rate, parts, n_defined in zip(self.rates, self.parts, self.n_defined, strict=True):
             value, is_defined = rate.of(Cells.of(0, 0, 0, self.table.rows))
-            n_unseen = n_labels - self.n_inside if is_defined else 0
+            n_unseen = int(is_defined) * (n_labels - self.n_inside)
             n = n_defined + n_unseen
             if not n:
                 return None
@@ -212,7 +186,9 @@ class _Macro(_Common):
         precision, recall = means
         square = self.rates[0].beta ** 2
         divisor = square * precision + recall
-        return (1 + square) * precision * recall / divisor if divisor else 0.0
+        if not divisor:
+            return 0.0
+        return (1 + square) * precision * recall / divisor
 
 
 @dataclass
@@ -238,7 +214,9 @@ class _Micro(_Common):
             number = COUNTS[rate.rule](cells)
             return math.ldexp(float(number), -self.table.bits) * self.setup.weight_unit
         value, is_defined = rate.of(cells)
-        return float(value) if is_defined else None
+        if not is_defined:
+            return None
+        return float(value)
 
 
 @dataclass
@@ -254,31 +232,40 @@ class _Coverage(_Common):
     n_inside: int = 0
 
     def add(self, cells: LabelCells) -> None:
-        inside = cells.in_ideal[self.span] > 0 if self.over == "ideal" else cells.is_true
+        inside = cells.is_true
+        if self.over == "ideal":
+            inside = cells.in_ideal[self.span] > 0
         covered = cells.hits[self.span] > 0
         if self.of_recommended:
             covered = cells.predicted[self.span] > 0
-            covered = covered if self.over == "all" else covered & inside
+            if self.over != "all":
+                covered = covered & inside
         self.n_inside += int(np.count_nonzero(inside))
         self.n_covered += int(np.count_nonzero(covered))
 
     def finish(self) -> float | None:
-        n = self.setup.width.n_labels if self.over == "all" else self.n_inside
-        return self.n_covered / n if n else None
+        n = self.n_inside
+        if self.over == "all":
+            n = self.setup.width.n_labels
+        if not n:
+            return None
+        return self.n_covered / n
 
 
 def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> _Macro | _Micro | _Coverage:
     """Return an empty accumulator for a measure."""
     fold = measure.metric.fold
     of = measure.option("of")
-    span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
+    span = int(np.searchsorted(cutoffs, measure.k or 0))
     rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
     common = span, table, setup, measure.option("over", "all")
     if fold == "coverage":
         return _Coverage([rate], *common, of_recommended=of == "recommended")
     if fold in COUNTS or measure.average == "micro":
         return _Micro([rate], *common)
-    rates = [rate._replace(rule=rule) for rule in ("precision", "recall")] if of == "means" else [rate]
+    rates = [rate]
+    if of == "means":
+        rates = [rate._replace(rule="precision"), rate._replace(rule="recall")]
     return _Macro(rates, *common, is_weighted=measure.average == "weighted")
 
 
@@ -291,10 +278,7 @@ class Labelwise(Task):
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
     in_ideal: bool = False  # whether labels of ideal rankings are also counted
 
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure comes from counts by label."""
-        return measure.metric.family in {"label", "confusion"} and not Decisions.computes(measure)
+    place = 3
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> Labelwise:
@@ -313,7 +297,9 @@ class Labelwise(Task):
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """All measures at cutoffs, since the order by label decides which tied labels are within a cutoff."""
-        return dict.fromkeys(TREATMENTS, self.measures) if self.cutoffs.size else {}
+        if self.needs_scores:
+            return {}
+        return dict.fromkeys(TREATMENTS, self.measures)
 
     def empty(self, setup: Setup) -> LabelCounters:
         """Return empty counters, one set for all threads."""
@@ -321,45 +307,70 @@ class Labelwise(Task):
             setup.width.n_labels,
             max(self.cutoffs.size, 1),
             in_ideal=self.in_ideal,
-            weighted=setup.weights is not None,
+            bits=bits_of(setup),
             filtered=setup.filter is not None,
         )
 
-    def compute(self, batch: Batch) -> tuple[Rows, Decided | None, Pairs]:
-        """Return the truth, the decisions if these are counted, and the labels that rows leave out."""
-        decided = None if self.cutoffs.size else batch.decided(self.rel)
+    def compute(self, batch: Batch) -> LabelRows:
+        """Return the truth, and either the rankings or the decisions."""
+        setup = batch.setup
         truth, _ = batch.relevant(self.rel)
         _, left_out = batch.filtered(self.rel)
-        return truth, decided, left_out
+        rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
+        if self.needs_scores:
+            return rows._replace(decided=batch.decided(self.rel))
+        return rows._replace(
+            ranked=batch.ranking.labels,
+            n_ranked=batch.ranking.n_ranked,
+            cutoffs=self.cutoffs,
+            propensities=setup.propensities,
+        )
 
-    def add(self, batch: Batch, computed: tuple[Rows, Decided | None, Pairs], part: LabelCounters) -> None:
+    def add(self, batch: Batch, computed: LabelRows, part: LabelCounters) -> None:  # noqa: ARG002 - rows have all
         """Count the labels of a batch."""
-        truth, decided, left_out = computed
-        setup = batch.setup
-        of_batch = truth, batch.weights, setup.drop_empty, left_out
-        if decided is None:
-            ranking = batch.ranking
-            rows = LabelRows(*of_batch, ranking.labels, ranking.n_ranked, self.cutoffs, setup.propensities)
-        else:
-            rows = LabelRows(*of_batch, decided=decided)
-        part.add(rows)
+        part.add(computed)
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""
-        return None if self.cutoffs.size else int(part.table().counts[:, FIRST_SPAN].sum())
+        if not self.needs_scores:
+            return None
+        return int(part.table().counts[:, FIRST_SPAN].sum())
 
     def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
         """Return the value of each measure; label-wise values have no intervals."""
-        return label_estimates(self.measures, _table_of(part, setup), self.cutoffs, setup)
+        return self._estimate(self.measures, _table_of(part, setup), setup)
 
     def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
-        """Return the values within each bin of labels."""
+        """Return the values within each bin of labels, except for `over=largest`."""
         if setup.bins is None:
             return []
-        return bin_estimates(self.measures, _table_of(part, setup), self.cutoffs, setup, setup.bins)
+        table = _table_of(part, setup)
+        training = setup.propensities
+        codes = training.codes_of(table.labels)
+        inside = [measure for measure in self.measures if measure.option("over") != "largest"]
+        values = []
+        for number, bin_ in enumerate(setup.bins.bins):
+            by_code = setup.bins.by_code == number
+            bin_codes = np.where(by_code[training.codes], training.codes, 0).astype(np.int32)
+            of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
+            values.append(self._estimate(inside, table.where(by_code[codes]), of_bin))
+        return values
+
+    def _estimate(self, measures: Sequence[Measure], table: CountTable, setup: Setup) -> Estimates:
+        """Return the values of measures by name, undefined if no label contributes; the number of labels is known."""
+        means = {measure.name: _mean_of(measure, table, self.cutoffs, setup) for measure in measures}
+        by_span = sorted(means.values(), key=lambda mean: mean.span)
+        n_spans = max(self.cutoffs.size, 1)
+        for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
+            cells = LabelCells(labels, counts, n_spans, table.rows, are_filtered=setup.filter is not None)
+            for mean in by_span:
+                mean.add(cells)
+        return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
 
 
 def _table_of(part: LabelCounters, setup: Setup) -> CountTable:
     """Return the counts of labels; a filter may have others if no input declares the number of labels."""
     table = part.table()
-    return table if setup.filter is None else table.where(table.labels < setup.width.n_labels)
+    if setup.filter is None:
+        return table
+    return table.where(table.labels < setup.width.n_labels)

@@ -34,6 +34,7 @@ class Unscored(NamedTuple):
 class Task(ABC):
     """Measures that are computed together, for the same lowest grade of a true label."""
 
+    place: ClassVar[int]  # of this kind among the tasks of a program
     measures: tuple[Measure, ...]
     rel: int  # the lowest grade of a true label
 
@@ -46,11 +47,6 @@ class Task(ABC):
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """The measures that depend on the order by label, for each treatment of ties that they lack."""
         return {}
-
-    @staticmethod
-    @abstractmethod
-    def computes(measure: Measure) -> bool:
-        """Whether this kind of task computes a measure."""
 
     @classmethod
     @abstractmethod

@@ -126,14 +126,9 @@ class TopK(RowTask):
     levels: Float64  # float64 array [n_levels, deepest cutoff + 1]; the first row is 0
     micro: tuple[Micro, ...] = ()
 
+    place = 0
     has_ceiling = True
     needs_scores = False
-
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure is one of the top-k family with a cutoff."""
-        is_top_k = measure.metric.family == "top-k" and measure.k is not None
-        return is_top_k and measure.norm.divisor != BY_ORDER
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> TopK:

@@ -99,11 +99,7 @@ class WholeRow(RowTask):
     numbers: Float64  # float64 array [n_outputs]; the number that each kind takes
     discounts: tuple[tuple[str, float], ...]  # names of discounts, and the number that each takes
 
-    @staticmethod
-    def computes(measure: Measure) -> bool:
-        """Whether a measure looks at whole rows."""
-        is_along_list = measure.k is None or measure.norm.divisor == BY_ORDER
-        return measure.metric.family == "row" or (measure.metric.family == "top-k" and is_along_list)
+    place = 1
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> WholeRow:

@@ -623,6 +623,19 @@ def test_in_python_the_note_appears_on_a_terminal_alone(project, tmp_path):
 COMMAND = f"from xmceval.__main__ import main\n{SOON}\nmain()"
 
 
+def test_the_command_warm_compiles_what_is_missing_and_says_where(tmp_path):
+    cache = tmp_path / "cache" / find_folder().name
+    shutil.copytree(find_folder(), cache)
+    for name in ("rows.tally.count_labels", "text.pairs.write_as_pairs"):
+        (cache / f"{name}.o").unlink()
+    environ = {**os.environ, "NUMBA_CACHE_DIR": str(cache.parent)}
+    command = [sys.executable, "-m", "xmceval", "warm"]
+    ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    n_kernels = len(list(find_folder().glob("*.o")))
+    assert ended.stdout == f"{n_kernels} kernels in {cache}\n"
+    assert sum(name.endswith(".o") for name in saved(cache)) == n_kernels
+
+
 def test_a_command_writes_the_note_to_stderr_once(tmp_path):
     """The compiled code that there is, less one kernel, spares it compiling all of them."""
     Path("t.txt").write_text("1:1 0:1\n" * 9)

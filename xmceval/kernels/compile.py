@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from types import FunctionType
 from typing import Any
 
 Function = Callable[..., Any]
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}
-NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # which would be compiled for each helper
-
 SYMBOL = "kernel"  # the name of the function in each object file
 
 
-def _with_numba(function: Function, done: dict[Function, Any], options: dict[str, Any]) -> Any:
-    """Return a function for numba to compile, with the helpers it calls; their modules keep the plain functions."""
+@cache
+def _with_numba(function: Function, *, are_called: bool) -> Any:
+    """Return a function for numba to compile, with the helpers it calls; their modules keep the plain functions.
+
+    Kernels that are compiled in one process share their helpers. Functions that Python does not call need no
+    wrappers.
+    """
     import numba
 
-    if function not in done:
-        names = function.__globals__ | {
-            name: _with_numba(function.__globals__[name], done, options)
-            for name in function.__code__.co_names
-            if getattr(function.__globals__.get(name), "is_helper", False)
-        }
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        done[function] = numba.njit(**OPTIONS, **options)(copy)
-    return done[function]
+    names = function.__globals__ | {
+        name: _with_numba(function.__globals__[name], are_called=False)
+        for name in function.__code__.co_names
+        if getattr(function.__globals__.get(name), "is_helper", False)
+    }
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    wrappers = {} if are_called else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(nogil=True, error_model="numpy", **wrappers)(copy)
 
 
 def compile_in_process(function: Function) -> Any:
     """Return a function compiled by numba for this process alone."""
-    return _with_numba(function, {}, {})
+    return _with_numba(function, are_called=True)
 
 
 def compile_object(function: Function, types: tuple[Any, ...], returns: str | None) -> bytes:
@@ -61,7 +63,7 @@ def compile_object(function: Function, types: tuple[Any, ...], returns: str | No
         return f"carray({name}, ({', '.join(sizes)},))"
 
     arguments = re.sub("'(.+?)'", declare, repr(types))
-    names = {"run": _with_numba(function, {}, NO_WRAPPERS), "carray": numba.carray}
+    names = {"run": _with_numba(function, are_called=False), "carray": numba.carray}
     exec(f"def flat({', '.join(parameters)}):\n    return run(*{arguments})\n", names)  # noqa: S102
     compiled = numba.cfunc(f"{returns or 'void'}({', '.join(signature)})")(names["flat"])
     text = compiled.inspect_llvm().replace(compiled.native_name, SYMBOL)

@@ -130,11 +130,11 @@ def is_disabled() -> bool:
 
 
 def flatten(parts: tuple[Any, ...]) -> list[Any]:
-    """Return the parts of nested tuples, in order."""
+    """Return the parts, and those of tuples among them, in order."""
     flat = []
     for part in parts:
         if isinstance(part, tuple):
-            flat += flatten(part)
+            flat += part
         else:
             flat.append(part)
     return flat
@@ -179,10 +179,12 @@ def _caller(kernel: Kernel, address: int) -> Function:
                 passed.append(number)
                 continue
             flags = value.flags
-            if value.dtype != dtype or value.ndim != n_axes or not (flags.c_contiguous and flags.aligned):
+            shape = value.shape
+            is_fit = flags.carray or (flags.c_contiguous and flags.aligned)  # carray: and writable
+            if not is_fit or len(shape) != n_axes or value.dtype != dtype:
                 raise TypeError(f"{kernel.name}: no contiguous {name}: {value.dtype.str}, strides {value.strides}")
             passed.append(view(value) if flags.writeable else value.ctypes.data)
-            passed += value.shape
+            passed += shape
         return function(*passed)
 
     return run

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from support.approved import check_answers, evaluate
 from support.asked import doubts_of, measured, p_at_1, refused
 from support.executors import PicklingExecutor
 from support.written import SCORED, TRUE, to_lines, unzip, write
@@ -482,26 +483,12 @@ ROWS = [[(2, 0.9), (4, 0.5)], [(3, 0.8), (1, 0.7)], [(4, 0.6), (0, 0.1)]]
 INDICATORS = np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 1, 1]])
 
 
-@pytest.mark.parametrize(
-    ("read", "y_score"),
-    {
-        "tuples": (2 / 3, ROWS),
-        "lists of lists, as JSON has them": (2 / 3, [list(map(list, row)) for row in ROWS]),
-        "two rows": (1 / 2, ROWS[:2]),
-        "two rows of lists": (1 / 2, unzip(ROWS[:2])),
-        "two rows of tuples": (1 / 2, tuple([tuple(row) for row in part] for part in unzip(ROWS[:2]))),
-        "two rows of whole scores": (1 / 2, ([(2, 4), (3, 1)], [(9, 5), (8, 7)])),
-        "labels of numpy": (2 / 3, [[(np.int64(label), np.float32(score)) for label, score in row] for row in ROWS]),
-        "two lists of arrays": (2 / 3, tuple([np.array(row) for row in part] for part in unzip(ROWS))),
-        "an empty row": (1 / 3, [ROWS[0], [], []]),
-        "dicts of whole scores": (1 / 3, [{2: 3, 4: 1}, {}, {}]),
-        "padding": (2 / 3, ([[2, -1], [3], [4]], [[0.1, 0.0], [0.8], [0.1]])),
-    }.values(),
-)
-def test_labels_with_scores_in_lists_are_read_as_other_libraries_return_them(read, y_score):
-    n_rows = 2 if read == 1 / 2 else 3
-    options = {"metrics": "P", "k": 1, "n_labels": 5}
-    assert xmceval.score(INDICATORS[:n_rows], y_score, **options)["P@1"] == pytest.approx(read)
-    evaluator = xmceval.Evaluator(**options)
-    evaluator.update(INDICATORS[:n_rows], y_score)
-    assert evaluator.result()["P@1"] == pytest.approx(read)
+def test_labels_with_scores_in_lists_are_read_as_it_was_approved():
+    def of_pairs(y_score):
+        """Return P@1 of two rows, or three, by score and of a batch."""
+        n_rows = 2 if len(y_score) == 2 and len(y_score[0]) == 2 else 3
+        values = [call(INDICATORS[:n_rows], y_score, metrics="P", k=1, n_labels=5) for call in (measured, loop)]
+        assert values[0] == values[1]
+        return values[0]["P@1"]
+
+    check_answers(__file__, "pairs.txt", lambda line: evaluate(line, {**globals(), "p_at_1": of_pairs}))

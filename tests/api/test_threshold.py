@@ -2,7 +2,6 @@
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -117,10 +116,6 @@ def test_the_places_of_labels_without_scores_are_on_no_scale(run, duplicates):
     evaluator.update(true, best)
     for result in (xmceval.score(true, best, **options), evaluator.result()):
         assert (result["f1_score"], result.doubts) == (8 / 11, ())
-    evaluator = xmceval.Evaluator(threshold=0.5, **options)
-    for score in (partial(xmceval.score, threshold=0.5, **options), evaluator.update):
-        with pytest.raises(xmceval.DataError, match="without scores, which cannot be compared with a threshold"):
-            score(true, best)
     write("t.txt", "3 5\n0:1 2:1\n1:1\n3:1 4:1\n")
     write("p.txt", "2 4 0\n3 1\n4\n")
     code, _, err = run("score", "t.txt", "p.txt", "-m", "f1_score", "-q", "--strict")

@@ -18,7 +18,7 @@ LAYOUTS = {
     "tex": ("latex", {"pairs": True}),
     "html": ("html", {}),
 }
-SUFFIXES = {"benchmark": LAYOUTS, "bins": ("wide.txt", "md", "tex", "html"), "nothing": ("wide.txt", "tex")}
+ALONE = {"bins": "md", "disjoint": "wide.txt", "lacking": "wide.txt", "nothing": "tex"}  # the one layout of a subject
 
 
 def make_benchmark():
@@ -75,7 +75,7 @@ MADE = {
     "lacking": make_lacking,
     "nothing": make_nothing,
 }
-CASES = [(name, suffix) for name in MADE for suffix in SUFFIXES.get(name, ["wide.txt"])]
+CASES = [*ALONE.items(), *(("benchmark", suffix) for suffix in LAYOUTS)]
 make = cache(lambda name: MADE[name]())
 
 

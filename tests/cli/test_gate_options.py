@@ -1,29 +1,13 @@
 """Gates on the command line: the lines on stderr, and the exit codes in their order of precedence."""
 
 import json
-import shlex
 
 import pytest
-from support.approved import check_answers
 from support.sample import MODEL_A, MODEL_B, TRUTH
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
-
-
-def test_breaches_are_said_after_the_table_and_decide_the_exit_code(run):
-    """Limits have the unit of the table, and those with a percent sign are in percent."""
-
-    def answer(line):
-        command, *words = shlex.split(line)
-        first = min(words.index(option) for option in ("--fail-if-worse", "--require") if option in words)
-        arguments = (command, TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3", *words[:first])
-        code, out, err = run(*arguments, *words[first:])
-        assert out == (run(*arguments)[1] if code in {0, 3} else "")
-        return [f"exit code {code}", *err.splitlines()]
-
-    check_answers(__file__, "gates.txt", answer)
 
 
 def test_json_and_pictures_are_written_before_a_breach_ends_the_command(run, tmp_path):

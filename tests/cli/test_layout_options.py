@@ -5,7 +5,6 @@ import io
 import json
 
 import pytest
-from support.approved import check
 
 pytestmark = pytest.mark.usefixtures("in_sample")
 FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")
@@ -22,24 +21,6 @@ def shown(run):
         return out
 
     return shown
-
-
-def test_markdown_and_latex_are_as_they_were_approved(shown):
-    check(__file__, "score.md", shown("score", *ASKED, "-o", "md"))
-    layout = ("--fraction", "--places", 3)
-    asked = ("score", *FILES[:2], "-m", "P@1,5", "-o", "latex", *layout)
-    check(__file__, "score.tex", shown(*asked))
-
-
-def test_every_form_shows_differences_and_runs_only_with_pairs(shown):
-    asked = ("compare", *ASKED, "--runs", "C=model_a.txt,model_b.txt")
-    for form in ("table", "md", "latex"):
-        with_pairs, left_out = shown(*asked, "-o", form, "--pairs"), shown(*asked, "-o", form)
-        for sign in ("wins/ties/losses", " lowest "):
-            assert sign in with_pairs
-            assert sign not in left_out
-        assert ("C (2) " in with_pairs, "C (2) " in left_out, "C, mean of 2 runs" in left_out) == (True, False, True)
-    assert shown("compare", *ASKED, "-o", "latex", "--pairs").count(r"\begin{tabular}") > 1
 
 
 def test_csv_and_json_have_fractions_and_may_be_asked_for_them(shown):

@@ -75,35 +75,6 @@ def test_a_file_that_exists_is_overwritten_only_by_force(name, run):
     assert not hidden()
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        (f"score {SCORE} --save-state t.txt", "t.txt"),
-        (f"score {SCORE} --save-state link.txt", "link.txt"),
-        (f"score {SCORE} --sample-weight same.csv --save-rows rows.csv", "rows.csv"),
-        (f"compare {SCORE} b.txt --sample-weight rows.csv --save-rows same.csv", "same.csv"),
-        ("merge 1.state --save-state 1.state", "1.state"),
-        ("convert a.txt a.txt", "a.txt"),
-        ("convert a.txt link.txt", "link.txt"),
-        ("convert a.txt soft.txt", "soft.txt"),
-        ("convert a.txt names.txt --labels names.txt", "names.txt"),
-        ("convert pair.npy pair.npy --as scores", "pair.npy"),
-    ],
-)
-def test_an_input_is_never_overwritten(run, words, name):
-    Path("rows.csv").write_text("1\n1\n")
-    Path("names.txt").write_text("x\ny\nz\n")
-    Path("soft.txt").symlink_to("a.txt")
-    os.link("rows.csv", "same.csv")
-    os.link("a.txt", "link.txt")
-    np.save("pair.npy", np.eye(2, 3))
-    before = {path: path.read_bytes() for path in Path().iterdir()}
-    message = f"Error: {name}: is an input itself, which cannot be overwritten (hint: choose another name)\n"
-    assert run(*words.split(), "-q", "--force") == (2, "", message)
-    assert "convert" not in words or run(*words.split(), "-q") == (2, "", message)
-    assert {path: path.read_bytes() for path in Path().iterdir()} == before
-
-
 def test_a_file_that_appears_meanwhile_is_kept_unless_forced():
     with pytest.raises(UsageError, match="x: already exists"):
         write_late("x", force=False)

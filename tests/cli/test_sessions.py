@@ -6,11 +6,13 @@ XMCEVAL_APPROVE=1 writes what it prints below it.
 """
 # ruff: noqa: F401 - lines use what is imported here
 
+import os
 import re
 import shlex
 import shutil
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
@@ -51,6 +53,13 @@ def make_home(name):
         arrays |= {system: truth + rng.random(truth.shape) for system in "ab"}
         for file, array in arrays.items():
             save_npz(home / f"{file}.npz", csr_matrix(array))
+
+
+def name_files(names):
+    """Write files of one row with these names."""
+    for name in names.split():
+        with fsspec.open(name, "w", auto_mkdir=True) as file:
+            file.write("1 2\n0:1\n")
 
 
 def move(pattern, into):

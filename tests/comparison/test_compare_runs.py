@@ -9,7 +9,7 @@ from scipy import stats
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.errors import UsageError, XmcevalWarning
+from xmceval.errors import XmcevalWarning
 
 N_ROWS, N_LABELS = 40, 12
 
@@ -82,8 +82,6 @@ def test_a_single_run_is_a_system_and_a_run_counts_once(data):
     expected = xmceval.compare(y_true, {"a": runs[0], "b": runs[1], "c": runs[2:4]}, **options)
     assert found.to_dict() == expected.to_dict()
     assert str(found) == str(expected)
-    with pytest.raises(UsageError, match="run 3 is passed twice as a run of a; expected each run once"):
-        xmceval.compare(y_true, {"a": [runs[0], runs[1], runs[0]], "b": runs[2]})
 
 
 def test_a_system_is_not_compared_with_its_own_runs(data):
@@ -91,8 +89,6 @@ def test_a_system_is_not_compared_with_its_own_runs(data):
     found = xmceval.compare(y_true, {"one": runs[0], "a": runs[:2], "other": runs[2]}, metrics="P@1")
     assert "a and one are not compared: one is one of the runs of a" in found.facts
     assert found.pairs == [("other", "one"), ("other", "a")]
-    with pytest.raises(UsageError, match="no pair of systems is left to compare: a and one are not compared"):
-        xmceval.compare(y_true, {"one": runs[0], "a": runs[:2]}, metrics="P@1")
     with pytest.warns(XmcevalWarning, match="b and a share 1 run, but their test assumes independent runs"):
         found = xmceval.compare(y_true, {"a": runs[:2], "b": runs[1:4]}, metrics="P@1")
     assert found.pairs == [("b", "a")]

@@ -11,11 +11,6 @@ from support.judged import row_values
 from support.pieces import read_in_pieces
 
 import xmceval
-from xmceval.comparison.compare import compare_systems
-from xmceval.comparison.options import Testing
-from xmceval.scoring.options import Options
-from xmceval.scoring.setup.resolve import System
-from xmceval.scoring.setup.truth import OpenedTruth
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8
@@ -115,10 +110,8 @@ def in_bins(truth):
 
 def check_executor(truth, systems):
     """Compare with an executor, which changes nothing."""
-    named, options = [System(scores, name) for name, scores in systems.items()], Options.of(in_bins(truth))
-    one = compare_systems(OpenedTruth.of(truth, options, named), named, Testing())
-    parts = compare_systems(OpenedTruth.of(truth, options, named, executor=PicklingExecutor()), named, Testing())
-    assert parts._render("json") == one._render("json")
+    one = xmceval.compare(truth, systems, **in_bins(truth))
+    assert xmceval.compare(truth, systems, **in_bins(truth), executor=PicklingExecutor()).to_json() == one.to_json()
     return one
 
 

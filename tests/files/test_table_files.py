@@ -1,5 +1,5 @@
 """Tables: whatever library or file they come from, long or with lists, they give the values of the same dicts."""
-# ruff: noqa: E501, F401 - a case is one line; approved lines use what is imported here
+# ruff: noqa: F401 - a case is one line; approved lines use what is imported here
 
 import gzip
 import io
@@ -143,34 +143,6 @@ def view_lists(column):
     return pa.ListViewArray.from_arrays(np.cumsum(lengths[::-1])[::-1] - lengths, lengths, values)
 
 
-CONTAINERS = {
-    "pandas": lambda frame: frame,
-    "pandas, columns turned round": lambda frame: frame[frame.columns[::-1]],
-    "arrow": arrow,
-    "batch": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
-    "reader": lambda frame: arrow(frame).to_reader(max_chunksize=1),
-    "chunks": lambda frame: pa.concat_tables([arrow(frame)[:1], arrow(frame)[1:1], arrow(frame)[1:]]),
-    "large strings, small integers": typed(pa.large_string(), pa.int8()),
-    "string views, unsigned integers": typed(pa.string_view(), pa.uint64()),
-    "dictionaries": lambda frame: arrow(
-        frame.astype({name: "category" for name in frame if type(frame[name][0]) is str})
-    ),
-    "dictionaries of string views, decimals": typed(pa.dictionary(pa.int8(), pa.string_view()), pa.decimal128(20)),
-    "runs of values": lambda frame: pa.table({name: run_ends(arrow(frame)[name]) for name in frame}),
-    "views of lists": lambda frame: pa.table({name: view_lists(arrow(frame)[name]) for name in frame}),
-    "another column": lambda frame: frame.assign(timestamp=range(len(frame))),
-    "mixed objects, two of one name": lambda frame: frame.assign(x=1).rename(columns={"x": "y"}).assign(
-        x=[[1], "a", None, *range(len(frame))][: len(frame)], z=[object()] * len(frame)
-    ).rename(columns={"x": "other", "y": "other"}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("form", FORMS)
-def test_containers_agree(form, container, expected):
-    agrees(form, *map(CONTAINERS[container], FORMS[form]()), expected)
-
-
 def save_parquet(frame, path):
     parquet.write_table(arrow(frame), path, row_group_size=2)
 
@@ -195,74 +167,42 @@ def save_csv(frame, path, **options):
     frame.to_csv(path, index=False, **options)
 
 
-FILES = {
-    "parquet": save_parquet,
-    "feather": lambda frame, path: feather.write_feather(arrow(frame), path),
-    "arrow stream": save_stream,
-    "csv": save_csv,
-    "csv, quoted, CRLF": partial(save_csv, quoting=1, lineterminator="\r\n"),
-    "csv.gz": gzipped(save_csv),
-    "tsv": partial(save_csv, sep="\t"),
-    "csv with the index of pandas": lambda frame, path: frame.to_csv(path),
-    "csv with it, read and written again": lambda frame, path: frame.rename_axis("Unnamed: 0").to_csv(path),
-    "csv, blanks": lambda frame, path: write(path, frame.to_csv(index=False).replace(",", ", ")),
-    "semicolons below a comment": lambda frame, path: write(path, "# mine\n\n" + frame.to_csv(index=False, sep=";").replace("\n", "\n\n")),
-    "parquet.gz": gzipped(save_parquet),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("save", FILES)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("is_shuffled", [False, True])
-def test_files_agree(form, save, is_shuffled, expected):
-    if "lists" in form and ("csv" in save or "tsv" in save or "semi" in save):
-        pytest.skip("text has no lists")
-    if form == "lists" and is_shuffled:
-        pytest.skip("the lines are the rows")
-    truth, scores = FORMS[form]()
-    FILES[save](truth, "t")
-    FILES[save](scores.sample(frac=1, random_state=3) if is_shuffled else scores, "s")
-    agrees(form, "t", "s", expected)
-    if form == "by row":
-        assert score("t", "s", n_labels=5, executor=PicklingExecutor()) == expected[False]
-
-
-NAMED = [
-    *(("userID", "itemID", "rating", "prediction"), ("user_id", "item_id", "weight", "score")),
-    *(("user", "item", "rating", "score"), ("q_id", "doc_id", "score", "score")),
-    *(("Query-ID", "Corpus ID", "Score", "similarity"), ("qid", "docno", "label", "score")),
-    *(("qid", "pid", "rel", "prob"), ("user_id:token", "item_id:token", "rating:float", "score:float")),
-]
-
-
-@pytest.mark.parametrize("names", NAMED, ids="-".join)
-def test_columns_are_known_by_the_names_of_other_tools(names, expected):
-    truth, scores = by_query(names[:3], names[3])
-    agrees("by query", truth, scores, expected, grades=True)
-    agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected, grades=True)
-
-
 def objects(rows):
     array = np.empty(len(rows), dtype=object)
     array[:] = rows
     return array
 
 
-SEQUENCES = {
-    "array of lists": objects,
-    "array of arrays": lambda rows: objects([np.array(row, dtype=np.int32) for row in rows]),
-    "deque": deque,
-    "values of a dict": lambda rows: dict(enumerate(rows)).values(),
-    "sequence": UserList,
-    "Series": pd.Series,
-    "Series with an index": lambda rows: pd.Series(rows, index=pd.Index([7, 5, 6, 4], name="id")),
-}
+def test_every_form_of_table_has_the_values_of_dicts_and_text(expected):
+    def held(container):
+        """Compare tables in memory."""
+        for form, make in FORMS.items():
+            agrees(form, *map(container, make()), expected)
 
+    def written(save, forms=tuple(FORMS)):
+        """Compare files, whose lines may be in another order, unless they are the rows."""
+        for form in forms:
+            truth, scores = FORMS[form]()
+            save(truth, "t")
+            for lines in (scores, scores if form == "lists" else scores.sample(frac=1, random_state=3)):
+                save(lines, "s")
+                agrees(form, "t", "s", expected)
+                if form == "by row":
+                    assert score("t", "s", n_labels=5, executor=PicklingExecutor()) == expected[False]
 
-@pytest.mark.parametrize("kind", SEQUENCES)
-def test_lists_may_be_in_any_sequence(kind):
-    ranked = [[0, 1], [4, 1], [2], [4, 0, 3]]
-    assert score(SEQUENCES[kind](LABELS), SEQUENCES[kind](ranked), n_labels=5) == score(LABELS, ranked, n_labels=5)
+    def as_text(save):
+        written(save, [form for form in FORMS if "lists" not in form])
+
+    def known(*names):
+        truth, scores = by_query(names[:3], names[3])
+        agrees("by query", truth, scores, expected, grades=True)
+        agrees("by query", truth.set_index(list(names[:2])), scores.set_index(names[0]), expected, grades=True)
+
+    def listed(kind):
+        ranked = [[0, 1], [4, 1], [2], [4, 0, 3]]
+        assert score(kind(LABELS), kind(ranked), n_labels=5) == score(LABELS, ranked, n_labels=5)
+
+    check_lines(__file__, "forms of tables.txt", globals() | locals())
 
 
 PAIRS = pd.DataFrame({"label": [1, 4], "row": [0, 1], "x": ["a", "b"]})

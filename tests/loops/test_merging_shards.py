@@ -1,7 +1,6 @@
 """Merging shards: mix-ups are refused, and warnings, filters and names are those of all; see test_ways for values."""
 
 import numpy as np
-import pytest
 
 import xmceval
 
@@ -50,17 +49,3 @@ def test_evaluators_and_files_merge():
     result = xmceval.merge([evaluate(0), "b.state"], name="both")
     assert result.estimates == expected.estimates
     assert result.name == "both"
-
-
-def test_warnings_on_weights_are_of_all_shards():
-    weights = [[1.0] * 8, [2.0**-31] * 8]
-    for i in range(2):
-        assert not save_state(f"{i}.state", i, sample_weight=weights[i], max_weight=1).warnings
-    with pytest.warns(xmceval.XmcevalWarning, match=r"^the smallest weight is 5e-10 of the largest") as caught:
-        xmceval.merge(["0.state", "1.state"])
-    assert len(caught) == 1
-    with pytest.warns(xmceval.XmcevalWarning, match="the smallest weight"):
-        save_state("w", 0, sample_weight=[*weights[0][1:], 2.0**-40])
-    with pytest.warns(xmceval.XmcevalWarning) as caught:
-        xmceval.merge(["w"])
-    assert len(caught) == 1

@@ -243,9 +243,3 @@ def test_markup_escapes_whatever_is_not_markup_and_sentences_begin_with_a_capita
     names = ["b", "nDCG"]
     lines = {"b − a · points": "b − a · points.", "nDCG@1 was left out": "nDCG@1 was left out.", "bins": "Bins."}
     assert {line: write_sentence(line, names) for line in lines} == lines
-
-
-def test_matplotlib_is_needed_and_named(one, monkeypatch):
-    monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
-    with pytest.raises(xmceval.DataError, match=r"pip install matplotlib"):
-        render_page([one])

@@ -10,7 +10,7 @@ from support.files import PREDS, TRUTH
 
 import xmceval
 from xmceval.metrics.table import METRICS
-from xmceval.scoring.options import OF_PROPENSITIES, Options, specs
+from xmceval.scoring.options import Options, specs
 
 # For each option a value that is not the default, as the command takes it, and how reports record it.
 VALUES = {
@@ -71,13 +71,6 @@ def score(run):
     return score
 
 
-def as_flags(options):
-    for name, value in options.items():
-        flag = (specs()[name].flags or (f"--{name.replace('_', '-')}",))[0]
-        for each in value if isinstance(value, list) else [value]:
-            yield from [flag] if each is True else [flag, each]
-
-
 def test_every_option_that_may_change_a_number_is_tried():
     assert {*VALUES} == specs().keys() - {"threads", "max_line", "row_ids"}
 
@@ -113,36 +106,6 @@ def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
         "by_frequency": [2, 10],
     }
     json.dumps(options.changed(), allow_nan=False)
-
-
-@pytest.mark.parametrize("name", [name for name in VALUES if name not in {"labels", "missing"}])
-def test_json_and_footer_of_the_command_have_an_option(score, name):
-    value, recorded = VALUES[name]
-    flags = list(as_flags({name: value, **WITH.get(name, {})}))
-    document = json.loads(score(*flags, "-o", "json"))
-    assert document["truth"] == "truth.txt"
-    assert document["systems"][0]["scores"] == "preds.txt"
-    assert document["options"][name] == recorded
-    table = score(*flags)
-    footer = [line for line in table.splitlines() if line.startswith("options: ")]
-    if name not in {"k", "metrics", "n_labels", *OF_PROPENSITIES}:
-        (line,) = footer
-        shown = line.removeprefix("options: ").split(" · ")
-        assert (name if recorded is True else f"{name}={recorded}") in shown
-    elif name in OF_PROPENSITIES:
-        expected = {"a": "A=0.5 ", "b": " B=2,", "n_train": "N=9 "}.get(name, f"from {recorded}")
-        (line,) = [line for line in table.splitlines() if "propensities" in line]
-        assert expected in line
-        assert not any(f"{name}=" in line for line in footer)
-
-
-def test_options_without_effect_and_files_behind_names_are_in_json(score):
-    """Propensities that no metric uses change no number of the table."""
-    args = ("-m", "P", "--train", "sub/train.txt")
-    assert "options" not in score(*args)
-    document = json.loads(score(*args, "-o", "json", preds="ours=preds.txt"))
-    assert document["options"]["train"] == "train.txt"
-    assert [(each["name"], each["scores"]) for each in document["systems"]] == [("ours", "preds.txt")]
 
 
 def test_python_records_the_same_and_arrays_as_such(score):

@@ -155,21 +155,10 @@ def test_copies_of_instances_break_the_test_as_often_as_the_guide_says():
 def test_bins_by_counts_are_those_of_the_guide():
     words = " ".join(GUIDES["start"].split())
     assert "`--by-frequency 10,100` makes bins of labels with 0 to 9, 10 to 99, and 100 or more training" in words
-    folder = ROOT / "datasets" / "sample"
-    truth, preds = (folder / name for name in ("tst_X_Y.txt", "model_a.txt"))
-    for counts in ("10,100", "0,10,100"):
-        result = xmceval.score(truth, preds, metrics="P", k=5, train=folder / "trn_X_Y.txt", by_frequency=counts)
-        assert [part.bin.name for part in result.slices] == ["100 or more", "10 to 99", "0 to 9"]
 
 
 def test_systems_may_be_columns_but_for_a_benchmark():
     assert "for results of `score` and `compare` but not of a benchmark" in " ".join(GUIDES["start"].split())
-    folder = ROOT / "datasets" / "sample"
-    truth, a, b = (folder / name for name in ("tst_X_Y.txt", "model_a.txt", "model_b.txt"))
-    for result in (xmceval.score(truth, a, metrics="P"), xmceval.compare(truth, {"a": a, "b": b}, metrics="P")):
-        assert "caption{c}" in result.to_latex(caption="c", label="l", transpose=True)
-    with pytest.raises(xmceval.UsageError, match="not available for a benchmark"):
-        xmceval.benchmark(folder / "benchmark.toml").to_latex(transpose=True)
 
 
 def test_recipes_are_found_and_what_they_import(capsys):

@@ -42,12 +42,7 @@ RECIPES = find_recipes()
 
 
 def read_sample(name):
-    """Return the matrix of a file of the sample."""
-    header, *lines = (SAMPLE / name).read_text().splitlines()
-    cells = [(row, *pair.split(":")) for row, line in enumerate(lines) for pair in line.split()]
-    rows, labels, values = zip(*cells, strict=True)
-    shape = tuple(map(int, header.split()))
-    return sparse.csr_array((np.array(values, float), (np.array(rows), np.array(labels, int))), shape)
+    return sparse.csr_array(xmceval.read(SAMPLE / name))
 
 
 def write_files(folder):

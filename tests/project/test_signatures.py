@@ -105,10 +105,19 @@ def forms_of(sparse):
     return forms | {"tensor": dense, "tensor sparse": dense.to_sparse(), "tensor csr": dense.to_sparse_csr()}
 
 
+def layouts(name, array):
+    """Return an array in layouts of memory, by a name for each."""
+    return {
+        name: array,
+        f"{name} read-only": read_only(array),
+        f"{name} Fortran": np.asfortranarray(array),
+        f"{name} strided": np.repeat(array, 2, axis=1)[:, ::2],
+    }
+
+
 def truths(truth):
     ones = (truth > 0).astype(np.float64)
-    sparse = sp.csr_matrix(ones)
-    rows = [np.flatnonzero(row) for row in ones]
+    sparse, rows = sp.csr_matrix(ones), [np.flatnonzero(row) for row in ones]
     forms = forms_of(sparse) | {
         "lil": sparse.tolil(),
         "grades": sp.csr_matrix(truth),
@@ -116,12 +125,9 @@ def truths(truth):
         "lists": [row.tolist() for row in rows],
         "sets": [set(row.tolist()) for row in rows],
         "arrays": [row.astype(np.int32) for row in rows],
-        "dense read-only": read_only(ones),
-        "dense Fortran": np.asfortranarray(ones),
     }
-    for dtype in (np.float32, np.int8, np.int64, np.bool_):
-        forms[f"csr {np.dtype(dtype)}"] = sparse.astype(dtype)
-        forms[f"dense {np.dtype(dtype)}"] = ones.astype(dtype)
+    for dtype in ("float32", "float64", "int8", "int64", "bool"):
+        forms |= layouts(f"dense {dtype}", ones.astype(dtype)) | {f"csr {dtype}": sparse.astype(dtype)}
     return forms
 
 
@@ -134,24 +140,17 @@ def all_scores(scores):
         "csr out of order": sparse,
         "coo float32": sparse.tocoo().astype(np.float32),
         "dok": sparse.todok(),
-        "dense Fortran": np.asfortranarray(scores),
-        "dense strided": np.repeat(scores, 2, axis=1)[:, ::2],
         "dense int64": (100 * scores).astype(np.int64),
         "ids": top,
         "lists of ids": [row.tolist() for row in top],
-        "pair strided": (np.repeat(top, 2, axis=1)[:, ::2], np.asfortranarray(values)),
     }
-    for dtype in (np.float16, np.float32, np.float64):
-        name = np.dtype(dtype).name
-        forms[f"dense {name}"] = scores.astype(dtype)
-        forms[f"dense {name} read-only"] = read_only(scores.astype(dtype))
-        forms[f"pair {name}"] = (top, values.astype(dtype))
-        forms[f"pair {name} read-only"] = (read_only(top), read_only(values.astype(dtype)))
-    for dtype in (np.float32, np.int32, np.int64):
-        forms[f"csr {np.dtype(dtype)}"] = (100 * in_order).astype(dtype)
-    for dtype in (np.uint8, np.int16, np.int32, np.uint32):
-        forms[f"pair {np.dtype(dtype)}"] = (top.astype(dtype), values)
-        forms[f"ids {np.dtype(dtype)}"] = top.astype(dtype)
+    for dtype in ("float16", "float32", "float64"):
+        pairs = zip(layouts(f"pair {dtype}", top).items(), layouts("", values.astype(dtype)).values(), strict=True)
+        forms |= layouts(f"dense {dtype}", scores.astype(dtype)) | {name: (ids, of) for (name, ids), of in pairs}
+    for dtype in ("float32", "int32", "int64"):
+        forms[f"csr {dtype}"] = (100 * in_order).astype(dtype)
+    for dtype in ("uint8", "int16", "int32", "uint32"):
+        forms |= {f"pair {dtype}": (top.astype(dtype), values), f"ids {dtype}": top.astype(dtype)}
     if torch is None:
         return forms
     dense = torch.from_numpy(scores)

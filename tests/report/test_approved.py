@@ -155,13 +155,18 @@ MADE = {
     "listings": (make_listings, render_lists),
 }
 
-SUFFIXES = {
-    "small groups": ("wide.txt", "html"),
-    "listings": ("wide.txt", "md", "tex", "html"),
-    "ten": ("wide.txt",),
-    "against one": ("narrow.txt", "md", "tex", "html"),
+ALONE = {  # the one layout of a subject; the letters have all
+    "score": "wide.txt",
+    "groups": "fractions.txt",
+    "two": "transposed.md",
+    "baseline": "narrow.txt",
+    "small groups": "html",
+    "negative": "tex",
+    "ten": "wide.txt",
+    "against one": "md",
+    "listings": "md",
 }
-CASES = [(name, suffix) for name in MADE for suffix in SUFFIXES.get(name, LAYOUTS)]
+CASES = [*ALONE.items(), *(("letters", suffix) for suffix in LAYOUTS)]
 make = cache(lambda name: MADE[name][0]())
 
 

@@ -1,11 +1,9 @@
 """Pictures show the numbers of the report, for any number of systems and any names, in the same bytes each time."""
 
-import ast
 import io
 import re
 import xml.etree.ElementTree as ET
 from itertools import zip_longest
-from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.image
@@ -293,17 +291,6 @@ def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeyp
     monkeypatch.setattr(pictures, "find_spec", lambda name: None)
     with pytest.raises(DataError, match=re.escape("pip install matplotlib")):
         PLAIN.plot("curves")
-
-
-def test_matplotlib_is_loaded_only_when_a_picture_is_drawn():
-    at_once, modules = set(), set()
-    for path in Path(pictures.__file__).parent.glob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                at_once |= {path.name} if "matplotlib" in ast.unparse(node) else set()
-                modules |= {getattr(node, "module", "")} if path.name == "__init__.py" else set()
-    assert at_once == {"figure.py", "drawing.py"}
-    assert not {"xmceval.report.pictures.figure", "xmceval.report.pictures.drawing"} & modules
 
 
 def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from support.approved import check_answers, evaluate
 
 import xmceval
 from xmceval.comparison.difference import format_p
@@ -62,21 +63,13 @@ def made(values, metric="P@1", name="{}"):
     return results
 
 
-@pytest.mark.parametrize(
-    ("metric", "values", "emphases"),
-    [
-        ("P@1", [0.1, 0.3, 0.2], ["", "best", "second"]),
-        ("coverage_error", [1.0, 3.0, 2.0], ["best", "", "second"]),
-        ("P@1", [0.3, 0.300001, 0.2, 0.1], ["best", "best", "second", ""]),
-        ("P@1", [0.3, 0.2, 0.2], ["best", "second", "second"]),
-        ("P@1", [0.3, 0.2], ["best", ""]),
-        ("P@1", [0.3, 0.3], ["best", "best"]),
-        ("ranking_loss", [None, 0.2, 0.1], ["", "", "best"]),
-    ],
-)
-def test_the_best_and_the_second_value_are_marked(metric, values, emphases):
+def emphases(metric, *values):
     (section,) = build_sheet(made(values, metric)).sections
-    assert [row.cells[metric].emphasis for row in section.rows] == emphases
+    return [f"{value}: {row.cells[metric].emphasis}" for value, row in zip(values, section.rows, strict=True)]
+
+
+def test_the_best_and_the_second_value_are_marked_as_it_was_approved():
+    check_answers(__file__, "emphases.txt", lambda line: evaluate(line, globals()))
 
 
 def test_emphasis_is_the_only_style(four):

@@ -1,11 +1,14 @@
 """Names that match in another Unicode form or case only are doubted where names are joined; others never are."""
 
+# ruff: noqa: F401 - lines use what is imported here
+
 import unicodedata
 import warnings
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.approved import check_lines
 from support.files import write
 
 import xmceval
@@ -77,40 +80,16 @@ def test_queries_and_documents_in_another_form_are_doubted(form, other):
     assert len(doubts_of(xmceval.score, truth, dropped, metrics="P@1", missing="drop")) == 1
 
 
-def test_labels_that_are_text_are_doubted():
-    truth = pd.DataFrame({"row": [0, 1, 2, 3], "label": ["red", "Öl", "blue", "red"]})
-    scores = truth.assign(score=0.5)
-    assert doubts_of(xmceval.score, truth, scores, metrics="P@1") == []
-    scores["label"] = ["red", unicodedata.normalize("NFD", "Öl"), "Blue", "red"]
-    [doubt] = doubts_of(xmceval.score, truth, scores, metrics="P@1")
-    assert "(2 such labels)" in doubt
+def saved(name, *rows):
+    pd.DataFrame({"row": rows, "P@1": [0.5, 0.25, 1]}).to_csv(name, index=False)
+    return name
 
 
-def test_rows_of_saved_values_are_doubted():
-    names = {"a": ["q1", "q2", "q3"], "b": ["q1", "Q2", "q3"]}
-    for name, rows in names.items():
-        pd.DataFrame({"row": rows, "P@1": [0.5, 0.25, 1]}).to_csv(f"{name}.csv", index=False)
-    files = ["a.csv", "b.csv"]
-    with pytest.raises(xmceval.DataError, match="lacks 1 row"):
-        xmceval.compare_rows(files)
-    for missing in ("zero", "drop"):
-        [doubt] = doubts_of(xmceval.compare_rows, files, missing=missing)
-        assert "b.csv: has the row 'Q2', and " in doubt
+def alike(*inputs):
+    return [str(doubt) for doubt in doubt_alike("p", "document", "t", *inputs)]
 
 
-def test_strict_makes_it_an_error(run):
-    write("t", "q 0 a 1\nr 0 b 1\n")
-    write("p", "q Q0 A 1 0.5 t\nr Q0 b 1 0.5 t\n")
-    assert run("score", "t", "p", "-q", "-m", "P@1")[0] == 0
-    code, _, err = run("score", "t", "p", "-q", "-m", "P@1", "--strict")
-    assert (code, "p: has the document 'A', and t has 'a', which differ in case or Unicode form only" in err) == (
-        1,
-        True,
-    )
-
-
-def test_names_that_an_input_itself_tells_apart_by_case_are_no_doubt():
-    assert list(doubt_alike("p", "document", "t", ["xY", "a"], ["Xy", "b"]))
-    assert not list(doubt_alike("p", "document", "t", ["xY", "XY"], ["Xy", "b"]))
-    assert not list(doubt_alike("p", "document", "t", ["a"], ["Xy", "xY", "A"]))
-    assert not list(doubt_alike("p", "document", "t", iter(["a"]), iter([])))
+def test_names_are_doubted_in_these_words(run):
+    texts = pd.DataFrame({"row": [0, 1, 2, 3], "label": ["red", "Öl", "blue", "red"]})
+    other = texts.assign(label=["red", unicodedata.normalize("NFD", "Öl"), "Blue", "red"])
+    check_lines(__file__, "names alike.txt", globals() | locals())

@@ -23,34 +23,9 @@ def dense(matrix, dtype):
     return torch.tensor(np.asarray(matrix)).to(getattr(torch, dtype))
 
 
-KINDS = {
-    **{dtype: lambda m, dtype=dtype: dense(m, dtype) for dtype in ("float32", "float64", "float16", "int64", "int8")},
-    "bfloat16": lambda m: dense(m, "bfloat16"),
-    "requires grad": lambda m: dense(m, "float32").requires_grad_(),
-    "has a history": lambda m: dense(m, "float32").requires_grad_() * 1.0,
-    "parameter": lambda m: torch.nn.Parameter(dense(m, "bfloat16")),
-    "transposed": lambda m: dense(np.ascontiguousarray(np.asarray(m).T), "float32").T,
-    "transposed bfloat16": lambda m: dense(np.ascontiguousarray(np.asarray(m).T), "bfloat16").T,
-    "every third column": lambda m: dense(np.repeat(m, 3, axis=1), "bfloat16")[:, ::3],
-    "some columns": lambda m: torch.nn.functional.pad(dense(m, "float16"), (2, 5))[:, 2:-5],
-    "a negative view": lambda m: torch._neg_view(dense(-np.asarray(m), "float32")),
-    "COO": lambda m: dense(m, "float32").to_sparse(),
-    "COO bfloat16": lambda m: dense(m, "bfloat16").to_sparse().requires_grad_(),
-    "CSR": lambda m: dense(m, "float64").to_sparse_csr(),
-    "CSR float16": lambda m: dense(m, "float16").to_sparse_csr(),
-    "CSC": lambda m: dense(m, "float32").to_sparse_csc(),
-    "BSR": lambda m: dense(m, "float32").to_sparse_bsr((1, 1)),
-    "list of rows": lambda m: list(dense(m, "bfloat16")),
-}
-
-
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_tensor_gives_the_same_bits(truth, scores, kind):
-    expected = estimates(truth, scores)
-    assert estimates(truth, KINDS[kind](scores)) == expected
-    assert estimates(KINDS[kind](truth), scores) == expected
-    assert estimates(truth, scores, train=KINDS[kind](truth)) == estimates(truth, scores, train=truth)
+def test_every_kind_of_tensor_gives_the_same_bits(alike):
+    check_lines(__file__, "tensors alike.txt", globals() | {"alike": alike})
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32"])

@@ -1,12 +1,9 @@
 """Metrics of columns and of the ranking field: against scikit-learn, torchmetrics and trec_eval."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from support.files import write
-from support.pieces import read_in_pieces
 from support.strategies import random_problem
 
 import xmceval
@@ -103,19 +100,6 @@ def test_labels_from_2_to_the_31_on_are_kept_apart():
 
 
 # Shards
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_shards_and_blocks_merge_to_the_same_bits(rng, monkeypatch, threads):
-    truth = csr_matrix((rng.random((400, 60)) < 0.05).astype(float))
-    truth.data[rng.random(truth.nnz) < 0.3] = 0  # stored zeros
-    scores = csr_matrix(np.round(rng.random((400, 60)), 2) * (rng.random((400, 60)) < rng.random((400, 1))))
-    options = {"metrics": ["coverage(of=recommended)@5", *COLUMNS], "counts": np.arange(60), "n_train": 99}
-    whole = xmceval.score(truth, scores, **options)
-    read_in_pieces(monkeypatch, entries=300)
-    for ends in ((0, 400), (0, 150, 400), (0, 1, 399, 400)):
-        shards = [[matrix[i:j] for i, j in itertools.pairwise(ends)] for matrix in (truth, scores)]
-        assert xmceval.score(*shards, threads=threads, **options).estimates == whole.estimates
 
 
 def test_metrics_that_cannot_be_merged_are_refused_by_name():

@@ -188,7 +188,7 @@ OTHERS += ["macroF1(beta=2,over=seen,zero=skip)", "coverage(of=recommended)@5", 
 
 
 @pytest.mark.parametrize(("empty_rows", "weighted"), [("zero", False), ("drop", True), ("drop", False)])
-def test_blocks_and_threads_give_the_same_bits_for_every_metric(made, rng, monkeypatch, empty_rows, weighted):
+def test_blocks_threads_and_shards_give_the_same_bits_for_every_metric(made, rng, monkeypatch, empty_rows, weighted):
     truth, scores, inverse = made
     weights = rng.random(truth.shape[0]) * (rng.random(truth.shape[0]) < 0.9) if weighted else None
     options = {"metrics": [*NAMES, *OTHERS], "inverse_propensities": inverse, "sample_weight": weights}
@@ -202,6 +202,8 @@ def test_blocks_and_threads_give_the_same_bits_for_every_metric(made, rng, monke
         read_in_pieces(monkeypatch, entries=entries)
         result = graded.score(stored, scores, threads=threads, **options)
         assert (result.estimates, result.counts, result.notes) == (whole.estimates, whole.counts, whole.notes)
+        shards = [[matrix[:17], matrix[17:17], matrix[17:]] for matrix in (stored, scores)]
+        assert graded.score(*shards, threads=threads, **options).estimates == whole.estimates
 
 
 @pytest.mark.parametrize("empty_rows", ["zero", "drop"])

@@ -41,23 +41,6 @@ def totals_of(truth, scores):
     return evaluator._state.totals
 
 
-@pytest.mark.parametrize("metrics", [SOME, "P,nDCG,microR,LRAP"])
-def test_a_batch_with_an_invalid_last_row_changes_nothing(metrics):
-    evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 3], n_labels=12, threshold=0.5 if metrics == SOME else None)
-    evaluator.update(*rows_of(1, 40))
-    before, totals = pickle.dumps(evaluator), evaluator._state.totals
-    truth, scores = rows_of(2, 7)
-    scores[-1, 3] = np.nan
-    with pytest.raises(DataError, match=r"batch 2, y_score row 6: .* is NaN"):
-        evaluator.update(truth, scores)
-    assert pickle.dumps(evaluator) == before
-    parts = [part for part in (totals.tally, *totals.parts) if not isinstance(part, LabelCounters)]
-    kept = pickle.dumps([part.arrays() for part in parts])
-    evaluator.update(*rows_of(2, 7))  # sums are added to a copy
-    assert totals.tally.n_rows == 40
-    assert pickle.dumps([part.arrays() for part in parts]) == kept
-
-
 def test_threads_that_add_at_the_same_time_lose_nothing():
     tally, one = (totals_of(*rows_of(4, 0)).tally for _ in range(2))
     one["counts"][:] = 1

@@ -40,6 +40,8 @@ def check_lines(file, name, names):
             answered = eval(line, names)
         except (xmceval.XmcevalError, TypeError) as error:
             answered = f"{type(error).__name__}: {error}"
+        except AssertionError as error:
+            raise AssertionError(f"{line}: {error}") from error
         return str(answered).replace(str(Path.cwd()), ".").splitlines()
 
     check_answers(file, name, answer)

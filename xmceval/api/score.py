@@ -482,18 +482,19 @@ def finish_state(state: State) -> Result:
     """Compute the result of a state."""
     if not state.systems:
         raise UsageError("no result yet: nothing was scored (hint: call update first)")
-    state.check_filter()
     setup = state.setup
+    if setup.filter is not None:
+        state.check_filter()
     totals = state.totals
     options = setup.options
     whole = totals.tally.whole
     notes = list[str]()
-    width = setup.width.or_seen(whole.largest_label, state.n_mentioned)
-    if not setup.width.is_known:
+    width = setup.width
+    if not width.is_known:
+        width = width.or_seen(whole.largest_label, state.n_mentioned)
         notes.append(f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-    warnings = *setup.warnings, *_check_state(state)
-    if width is not setup.width:
         setup = replace(setup, width=width)
+    warnings = *setup.warnings, *_check_state(state)
     summary = finish_totals(totals, setup)
     doubts, facts = split_doubts(
         (*warnings, *find_cautions(summary, options, setup.nouns, setup.propensities, warnings))

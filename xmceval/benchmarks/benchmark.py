@@ -123,7 +123,9 @@ def read_plan(
         chosen = [dataset for dataset in datasets if dataset.has_columns] or datasets
         columns = dict.fromkeys(measure for dataset in chosen for measure in dataset.columns)
         # After a mistake the columns are unknown.
-        systems = read_systems(config, datasets, [] if config.mistakes else list(columns), strict=strict)
+        if config.mistakes:
+            columns.clear()
+        systems = read_systems(config, datasets, list(columns), strict=strict)
         tested = [system.name for system in systems if system.published is None]
         values = {name: value for name, value in config.tables.items() if name in specs(Testing)}
         against = values.get("against")
@@ -166,7 +168,7 @@ def run_plan(
         plan.measures,
         plan.testing,
         {system.name: system.source for system in plan.systems if system.published is not None},
-        "" if plan.file is None else str(plan.file),
+        str(plan.file or ""),
         (
             *judge_datasets(gates, comparisons, plan.measures, plan.tested, against or plan.tested[0], layout),
             *(judged for dataset in outcomes for judged in _judge_values(required, dataset, plan, layout)),

@@ -59,7 +59,8 @@ def propose(home: Path) -> tuple[str, list[str]]:
     if not systems:
         rows = listed([f"{data_set.n_rows:,} of {data_set.name}" for data_set in sets])
         raise DataError(f"{home}: no file of scores has as many rows as the truth ({rows})")
-    kept = [data_set for data_set in sets if any(data_set.name in files for files in systems.values())]
+    used = {name for files in systems.values() for name in files}
+    kept = [data_set for data_set in sets if data_set.name in used]
     doubts += [f"{data_set.name}: no system has a file for it" for data_set in sets if data_set not in kept]
     alone = [name for name, files in systems.items() if len(files) == 1 < len(kept)]
     if alone:
@@ -193,7 +194,9 @@ def _count_rows(path: Path, role: Role) -> int | None:
     """Return the number of rows in a file of scores or of true labels, or None if it is neither."""
     try:
         source = open_source(path, Request(role)).source
-        return sum(block.n_rows for block in source.blocks()) if source.n_rows is None else source.n_rows
+        if source.n_rows is not None:
+            return source.n_rows
+        return sum(block.n_rows for block in source.blocks())
     except (XmcevalError, OSError):
         return None
 

@@ -17,7 +17,7 @@ from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, name_with_
 from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 
 
-def draw_benchmark(benchmark: Benchmark, *, metrics: str | Iterable[str] | None = None) -> Picture:
+def draw_benchmark(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> Picture:
     """Draw the values of systems on each data set with their 95% intervals; published ones are hollow."""
     measures = _choose(benchmark, metrics)
     systems = benchmark.systems

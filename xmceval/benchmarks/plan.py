@@ -97,9 +97,8 @@ def _read_dataset(config: Config, name: str, value: Any, threads: int | None) ->
             are_queries = has_queries(truth, options)
         if are_queries:
             options = with_query_metrics(options)
-    options = replace(options, threads=threads or options.threads)
     without: dict[str, Any] = dict.fromkeys(lacking)
-    kept, notes = leave_out_lacking(replace(options, **without))
+    kept, notes = leave_out_lacking(replace(options, threads=threads or options.threads, **without))
     if kept is None:
         missing += lacking.values()
         if not lacking:

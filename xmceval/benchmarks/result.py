@@ -157,11 +157,49 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         return (dataset.name for dataset in self.datasets if dataset.comparison is not None)
 
     def __len__(self) -> int:
-        return sum(dataset.comparison is not None for dataset in self.datasets)
+        return sum(1 for _ in self)
 
-    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
-        """Return the table of all data sets, one below the other."""
-        return _build_sheet(self, layout)
+    def _sheet(self, layout: Layout, *, is_joined: bool = False) -> Sheet:
+        """Build the table with sections by bin of labels and data set, or joined with data sets as columns."""
+        layout = layout.settle(shared_nouns(self.datasets))
+        mark = mark_against
+        if self.testing.against is None:
+            mark = mark_best
+        signs = {name: mark(comparison, layout) for name, comparison in self.items()}
+        by_bin: dict[str, dict[str, Section]] = {"": {}}  # then by data set
+        for dataset in self.datasets:
+            marks = signs.get(dataset.name, Signs())
+            by_bin[""][dataset.name] = _make_section(self, dataset, layout, marks)
+            for result in dataset.scored[:1]:
+                for part in result.slices:
+                    section = _make_section(self, dataset, layout, marks, part)
+                    by_bin.setdefault(part.bin.name, {})[dataset.name] = section
+        sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
+        propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in self.items()}
+        about = [f"{name}: {words}" for name, words in propensities.items() if words]
+        heads: dict[str, tuple[str, str]] = {}
+        if is_joined:
+            about = [" · ".join(filter(None, [by_bin[""][name].title, words])) for name, words in propensities.items()]
+            about += [section.title for section in sections[len(self.datasets) :]]
+            places = [(dataset.name, measure.name) for dataset in self.datasets for measure in self.measures]
+            heads = {" ".join(place): place for place in places}
+            sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
+        n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
+        groups = [name for name, _ in heads.values()] or [measure.head for measure in self.measures]
+        below = [*_describe_gaps(self), *about]
+        if not layout.is_quiet:
+            below.extend(by_kind(list_lines(self, "facts"), self))
+        return Sheet(
+            above=(),
+            columns=tuple(heads or [measure.name for measure in self.measures]),
+            sections=tuple(sections),
+            below=tuple(below),
+            layout=layout,
+            notes=tuple(_explain_signs(self, n_marks, layout)),
+            groups=tuple(len(list(same)) for _, same in groupby(groups)),
+            is_grouped=True,
+            heads=heads,
+        )
 
     def _render(self, form: str, layout: Layout = DEFAULT) -> str:
         """Write the benchmark in one of the FORMS; by default only a plain table with room has intervals.
@@ -176,16 +214,20 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         drawing = load_form(form)
         narrow = replace(layout, intervals=bool(layout.intervals))
         candidates = []  # layouts, joined or not, with at most so many blocks of columns
-        if form in {"table", "latex"} and len(self.datasets) > 1 and _has_same_metrics(self):
+        has_same_metrics = all(
+            {figure.measure for figure in comparison.results[0].figures} == set(self.measures)
+            for comparison in self.values()
+        )
+        if form in {"table", "latex"} and len(self.datasets) > 1 and has_same_metrics:
             candidates = [(narrow, True, (len(self.datasets) + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
             candidates = [*((wide, is_joined, 1) for _, is_joined, _ in candidates), *candidates, (wide, False, 1)]
         for how, is_joined, most in candidates:
-            sheet = _build_sheet(self, how, is_joined=is_joined)
+            sheet = self._sheet(how, is_joined=is_joined)
             if drawing.count_blocks(sheet) <= most:
                 return str(drawing.draw(sheet))
-        return str(drawing.draw(_build_sheet(self, narrow)))
+        return str(drawing.draw(self._sheet(narrow)))
 
     def _records(self) -> Record:
         """Return the benchmark as a document for JSON."""
@@ -272,7 +314,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             matplotlib is not installed, or no data set has values.
         """
         check_installed()
-        picture: Picture = load_form("benchmark").draw_benchmark(self, metrics=metrics)
+        picture: Picture = load_form("benchmark").draw_benchmark(self, metrics)
         return picture
 
     def count_cells(self) -> dict[str, int]:
@@ -320,55 +362,6 @@ def _list_computed(comparison: Comparison) -> Iterator[Record]:
             }
 
 
-def _has_same_metrics(benchmark: Benchmark) -> bool:
-    """Return whether every data set has values of all metrics, or failed."""
-    measures = [{figure.measure for figure in comparison.results[0].figures} for comparison in benchmark.values()]
-    return all(of_dataset == set(benchmark.measures) for of_dataset in measures)
-
-
-def _build_sheet(benchmark: Benchmark, layout: Layout, *, is_joined: bool = False) -> Sheet:
-    """Build the table: sections by bin of labels and data set, or with data sets as columns, and what explains it."""
-    layout = layout.settle(shared_nouns(benchmark.datasets))
-    mark = mark_against
-    if benchmark.testing.against is None:
-        mark = mark_best
-    signs = {name: mark(comparison, layout) for name, comparison in benchmark.items()}
-    by_bin: dict[str, dict[str, Section]] = {"": {}}  # then by data set
-    for dataset in benchmark.datasets:
-        marks = signs.get(dataset.name, Signs())
-        by_bin[""][dataset.name] = _make_section(benchmark, dataset, layout, marks)
-        for part in (part for result in dataset.scored[:1] for part in result.slices):
-            section = _make_section(benchmark, dataset, layout, marks, part)
-            by_bin.setdefault(part.bin.name, {})[dataset.name] = section
-    sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
-    measures = benchmark.measures
-    propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in benchmark.items()}
-    about = [f"{name}: {words}" for name, words in propensities.items() if words]
-    heads: dict[str, tuple[str, str]] = {}
-    if is_joined:
-        about = [" · ".join(filter(None, [by_bin[""][name].title, words])) for name, words in propensities.items()]
-        about += [section.title for section in sections[len(benchmark.datasets) :]]
-        names = [dataset.name for dataset in benchmark.datasets]
-        heads = {f"{name} {measure.name}": (name, measure.name) for name in names for measure in measures}
-        sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
-    n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
-    groups = [name for name, _ in heads.values()] or [measure.head for measure in measures]
-    below = [*_describe_gaps(benchmark), *about]
-    if not layout.is_quiet:
-        below.extend(by_kind(list_lines(benchmark, "facts"), benchmark))
-    return Sheet(
-        above=(),
-        columns=tuple(heads or [measure.name for measure in measures]),
-        sections=tuple(sections),
-        below=tuple(below),
-        layout=layout,
-        notes=tuple(_explain_signs(benchmark, n_marks, layout)),
-        groups=tuple(len(list(same)) for _, same in groupby(groups)),
-        is_grouped=True,
-        heads=heads,
-    )
-
-
 def _join_datasets(bin_name: str, sections: Mapping[str, Section]) -> Section:
     """Join the rows of data sets over all labels, or within a bin of labels, to rows with columns for all of them."""
     joined: dict[tuple[str, str | None], dict[str, Cell]] = {}
@@ -409,17 +402,16 @@ def _make_section(
         columns = section.columns_with_values(columns)
     rows = list(section.rows)  # systems, then the ceiling
     for place, system in enumerate(systems):
-        blank = Cell(layout.sign(NO_VALUE))
+        blank = layout.sign(NO_VALUE)
         if dataset.find_status(system) == FAILED:
-            blank = Cell(FAILED)
-        rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, blank), **rows[place].cells})
+            blank = FAILED
+        rows[place] = replace(rows[place], cells={**dict.fromkeys(columns, Cell(blank)), **rows[place].cells})
     return replace(section, rows=tuple(rows), name=name)
 
 
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
-    comparisons = [*benchmark.values()]
     tests = [
         (name, difference.bin, difference.measure)
         for name, comparison in benchmark.items()
@@ -435,7 +427,7 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
             yield f"{better} {best}, and significantly better than the second: {n_marks} of {n}"
         else:
             yield f"{better} better, {worse} worse than {against}: {n_marks} of {counted(len(tests), 'test')}"
-        yield from describe_tests(benchmark.testing, comparisons)
+        yield from describe_tests(benchmark.testing, [*benchmark.values()])
     if benchmark.published:
         published = "published"
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)
@@ -483,10 +475,10 @@ def list_lines(benchmark: Benchmark, kind: str) -> Iterator[str]:
 def by_kind(lines: Iterable[str], benchmark: Benchmark, hint: str = "") -> Iterator[str]:
     """Yield the first line of each kind, and the number of others that differ only in numbers and names."""
     kinds: dict[tuple[str, ...], list[str]] = {}
-    names = {*benchmark.systems, *(dataset.name for dataset in benchmark.datasets)}
+    ignored = {*NUMBER, *benchmark.systems, *(dataset.name for dataset in benchmark.datasets)}
     for line in lines:
         words = re.findall(r"(?<![^\s(])[a-z]+(?![^\s,;:.)])", line)
-        kind = (word.removesuffix("s") for word in words if word not in names and word not in NUMBER)
+        kind = (word.removesuffix("s") for word in words if word not in ignored)
         kinds.setdefault(tuple(kind), []).append(line)
     for first, *others in kinds.values():
         if others:

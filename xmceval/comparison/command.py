@@ -152,7 +152,10 @@ def _compare_tables(arguments: Mapping[str, Any], names: Sequence[str], files: S
                     f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
                     "(hint: in Python, compare_rows(..., names=) names each of them)"
                 )
-            called += [name] if name else table.systems
+            if name:
+                called.append(name)
+            else:
+                called += table.systems
         return compare_tables(
             tables,
             called,

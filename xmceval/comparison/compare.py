@@ -263,7 +263,7 @@ def compare_rows(
     if isinstance(files, (str, Path)):
         raise UsageError(f"files must be a sequence of paths, got the path {str(files)!r}")
     tables = [read_rows(find_shards(path)) for path in files]
-    comparison = compare_tables(tables, names, testing, threads, missing=missing)
+    comparison = compare_tables(tables, names, testing, threads=threads, missing=missing)
     warn(comparison.warnings)
     return comparison
 
@@ -272,9 +272,10 @@ def compare_tables(
     tables: Sequence[RowTable],
     names: Sequence[str],
     testing: Testing,
-    threads: int | None = None,
+    *,
+    threads: int | None,
     watch: Watch | None = None,
-    missing: Missing = "error",
+    missing: Missing,
 ) -> Comparison:
     """Compare the systems in tables of per-row values; `names` rename the first systems."""
     systems = [system for table in tables for system in table.systems]

@@ -16,7 +16,7 @@ from xmceval.report.records import BASIS, record_data, record_gates, record_meas
 from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.result import Result
 from xmceval.report.scored import ResultRows, describe_size
-from xmceval.report.sheet import DEFAULT, Layout, Sheet
+from xmceval.report.sheet import Layout, Sheet
 from xmceval.scoring.options import specs
 from xmceval.version import COMPARE_SCHEMA
 
@@ -121,7 +121,7 @@ class Comparison(Compared, Renderable, Mapping[Key, Difference]):
         """
         return {result.name: result.rows for result in self.results}
 
-    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout) -> Sheet:
         return build_comparison_sheet(self, layout)
 
     def _records(self) -> Record:

@@ -160,7 +160,9 @@ class Difference(Displayed):
 
     def __str__(self) -> str:
         pair = f"{self.system} {MINUS} {self.baseline}"
-        adjusted = None if self.p_adjusted is None else ADJUSTED
+        adjusted = None
+        if self.p_adjusted is not None:
+            adjusted = ADJUSTED
         layout = DEFAULT.settle(self.nouns)
         return draw_listing(list_lines(pair, [self.measure.name], [self], layout, adjusted), layout)
 

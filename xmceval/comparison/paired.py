@@ -156,16 +156,16 @@ def _are_alike(values: Sequence[float]) -> bool:
     return max(values) - min(values) <= TIE * max(map(abs, values))
 
 
-def holm(values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p values by Holm's step-down method (Scandinavian Journal of Statistics 1979); None stays None.
+def holm(values: Sequence[float]) -> list[float]:
+    """Adjust p values by Holm's step-down method (Scandinavian Journal of Statistics 1979).
 
     Examples
     --------
-    >>> holm([0.01, 0.04, None, 0.03])
-    [0.03, 0.06, None, 0.06]
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
     """
-    order = sorted((p, i) for i, p in enumerate(values) if p is not None)
-    adjusted: list[float | None] = [None] * len(values)
+    order = sorted((p, i) for i, p in enumerate(values))
+    adjusted = list(values)
     largest = 0.0
     for rank, (p, i) in enumerate(order):
         largest = max(largest, min((len(order) - rank) * p, 1.0))

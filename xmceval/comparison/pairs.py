@@ -275,7 +275,7 @@ def find_differences(
     empty = {part.bin.name for part in systems[0].slices if part.bin.is_empty}
     # Adjusted together within each metric, or over all metrics.
     differences = [difference for difference in (*tested, *of_runs) if difference.bin not in empty]
-    families: dict[Any, list[int]] = {}
+    families: dict[Any, dict[int, float]] = {}  # p by the number of the difference
     for i, difference in enumerate(differences):
         if difference.p is not None:
             family: Any = (difference.measure.name, difference.bin)
@@ -283,19 +283,19 @@ def find_differences(
                 family = ()
             if testing.adjust == "none":
                 family = i
-            families.setdefault(family, []).append(i)
+            families.setdefault(family, {})[i] = difference.p
     adjusted = list(differences)
     for members in families.values():
-        ps: list[float | None] = [None] * len(members)
+        ps = dict[int, float]()
         if testing.adjust == "holm":
-            ps = holm([differences[i].p for i in members])
-        for i, p in zip(members, ps, strict=True):
+            ps = dict(zip(members, holm([*members.values()]), strict=True))
+        for i in members:
             difference = differences[i]
             smallest = None
             is_by_t = difference.unit == "run" or testing.test == "t"
             if is_by_t and difference.error is not None and difference.degrees is not None:
                 smallest = detectable(difference.error, difference.degrees, len(members))
-            adjusted[i] = replace(difference, p_adjusted=p, detectable=smallest)
+            adjusted[i] = replace(difference, p_adjusted=ps.get(i), detectable=smallest)
     ordered, untested = _order_pairs(adjusted, systems, pairs, {metric.measure for metric in sums})
     return ordered, [*notes, *untested]
 

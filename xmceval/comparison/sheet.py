@@ -31,7 +31,7 @@ DETECTED = "*"
 MOST_PAIRS = 3  # pairs with their own sentences and lists
 
 
-def build_comparison_sheet(comparison: Compared, layout: Layout = DEFAULT) -> Sheet:
+def build_comparison_sheet(comparison: Compared, layout: Layout) -> Sheet:
     """Build the sheet of a comparison: a line for each system; with pairs also for each run, and what was tested."""
     layout = layout.settle(comparison.results[0].nouns)
     runs = {of_system.name: of_system.results for of_system in comparison.runs}
@@ -192,8 +192,9 @@ def describe_level(comparisons: Sequence[Compared]) -> str:
 
 def list_differences(comparison: Compared, layout: Layout) -> Iterator[Listing]:
     """List the differences by pair and bin; many pairs by metric, as matrices if they share no baseline."""
-    is_adjusted = any(difference.p_adjusted not in {None, difference.p} for difference in comparison.differences)
-    adjusted = ADJUSTED if is_adjusted else None
+    adjusted = None
+    if any(difference.p_adjusted not in {None, difference.p} for difference in comparison.differences):
+        adjusted = ADJUSTED
     if not has_many_pairs(comparison):
         for pair, of_pair in _group(comparison.differences, attrgetter("pair")).items():
             for differences in _group(of_pair, attrgetter("bin")).values():
@@ -277,7 +278,9 @@ def _summarise_metrics(differences: Sequence[Difference], against: str | None) -
         else:
             sentence = _summarise_marks(of_metric, against)
         metrics.setdefault(sentence, []).append(measure.name)
-    in_bin = f"{differences[0].bin}, " if differences[0].bin else ""
+    in_bin = ""
+    if differences[0].bin:
+        in_bin = f"{differences[0].bin}, "
     return [f"{in_bin}{listed(names, 'and')}: {sentence}" for sentence, names in metrics.items()]
 
 

@@ -75,7 +75,8 @@ def render_page(
         "Provenance": draw_provenance(results, provenance, names),
     }
     listing = ", ".join(systems)
-    heading = _list_names(systems)
+    *most, last = map(name, systems)
+    heading = separate([separate(most, ", "), last], " and ")
     if len(systems) > MOST_NAMES:
         listing = counted(len(systems), "system")
         heading = text(listing)
@@ -87,11 +88,6 @@ def render_page(
         facts = [["Truth: ", name(truth)], *facts]
     header = element("header", element("h1", heading), element("p", separate(facts, " · "), class_="about"))
     return _frame_page(title or listing, header, sections)
-
-
-def _list_names(systems: Sequence[str]) -> Markup:
-    *most, last = map(name, systems)
-    return separate([separate(most, ", "), last], " and ")
 
 
 def _draw_values(

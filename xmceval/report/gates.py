@@ -45,7 +45,7 @@ def parse_worse(text: str, *, in_percent: bool | None = True) -> Gate:
     return _parse(text, {"worse"}, "METRIC:X, such as P@5:0.5", in_percent=in_percent)
 
 
-def parse_drop(text: str, *, in_percent: bool | None = True) -> Gate:
+def parse_drop(text: str, *, in_percent: bool | None) -> Gate:
     """Parse how much worse a system may be, tested or not, as in `parse_worse`."""
     return parse_worse(text, in_percent=in_percent)._replace(kind="drop")
 

@@ -53,7 +53,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def write_metrics(names: Sequence[str], form: str, width: int = WIDTH) -> str:
+def write_metrics(names: Sequence[str], form: str, width: int) -> str:
     """Write the list of metrics, or the facts on some of them, as text or JSON."""
     entries = find_metrics(names)
     if form == "json":

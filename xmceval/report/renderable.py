@@ -68,7 +68,7 @@ class Tabular(Displayed):
     _columns: ClassVar[Sequence[str]]  # of CSV
 
     @abstractmethod
-    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout) -> Sheet:
         """Return the sheet that tables for people show."""
 
     @abstractmethod

@@ -14,7 +14,7 @@ from xmceval.report.records import VALUE_COLUMNS, VALUE_TYPES, list_values, reco
 from xmceval.report.renderable import Renderable, fit_line, join_facts, shorten
 from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import ResultRows, Scored, describe_size
-from xmceval.report.sheet import DEFAULT, Layout, Sheet
+from xmceval.report.sheet import Layout, Sheet
 from xmceval.scoring.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class OfResults(Renderable):
 
     _columns = VALUE_COLUMNS
 
-    def _sheet(self, layout: Layout = DEFAULT) -> Sheet:
+    def _sheet(self, layout: Layout) -> Sheet:
         return build_sheet(self._subject[0], layout)
 
     def _records(self) -> Record:

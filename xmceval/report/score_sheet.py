@@ -252,9 +252,7 @@ def name_letters(names: Collection[str]) -> dict[str, str]:
     return dict(zip(names, signs, strict=False))
 
 
-def make_section(
-    lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
-) -> Section:
+def make_section(lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str, title: str) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels, which has a name and a title."""
     of_lines = []
     ranked: dict[str, list[tuple[float, str, str]]] = {}  # by metric: the values that compete, texts, and systems

@@ -170,7 +170,7 @@ def find_doubts(
     if not of_system:
         return "", ()
     rows = FirstRows.join(of_system)
-    n_rows = rows.n_rows
+    n_rows = rows.lengths.size
     sample = ""
     if n_rows == N_ROWS:
         sample = f" (in the first {counted(n_rows, 'instance')})"

@@ -32,8 +32,7 @@ from xmceval.report.sheet import (
 PREAMBLE = r"needs \usepackage{booktabs}"
 # Points:
 LINE = 345  # of an article
-GAP = 12  # between columns
-LIST_GAP = 8  # between columns of lists
+GAP = 8  # between columns
 DIGIT = 4.7  # in \small text
 LETTER = 5
 CAPITAL = 6
@@ -196,20 +195,20 @@ def _draw_table(sheet: Sheet) -> str:
     notes = [*sheet.notes, *long_titles, *cautions]
     if explained:
         notes = [explained, *notes]
-    return _draw_floats(tabulars, notes, GAP, sheet.layout.caption, sheet.layout.label)
+    return _draw_floats(tabulars, notes, sheet.layout.caption, sheet.layout.label)
 
 
 def _draw_listing(listing: Listing) -> str:
     """Draw a list with its title as caption; split one that is too wide into blocks that repeat the first column."""
     columns = zip(listing.head, *listing.rows, strict=True)
-    widths = [LETTER * max(len(cell.strip()) for cell in column) + LIST_GAP for column in columns]
+    widths = [LETTER * max(len(cell.strip()) for cell in column) + GAP for column in columns]
     tabulars = []
     for block in split_columns(range(1, len(widths)), widths[1:], LINE - widths[0]):
         chosen = (0, *block)
         kinds = "".join("r" if i in listing.numeric else "l" for i in chosen)
         rows = ([_draw_row(row, chosen)] for row in listing.rows if any(row[i].strip() for i in block))
         tabulars += [_frame(kinds, [_draw_row(listing.head, chosen), r"\midrule", *body]) for body in _pack(rows)]
-    return _draw_floats(tabulars, listing.lines, LIST_GAP, _break_words(listing.title))
+    return _draw_floats(tabulars, listing.lines, _break_words(listing.title))
 
 
 def _pack(parts: Iterable[list[str]]) -> list[list[str]]:
@@ -234,7 +233,7 @@ def _frame(kinds: str, rows: Iterable[str]) -> list[str]:
 
 
 def _draw_floats(
-    tabulars: Iterable[list[str]], notes: Iterable[str], gap: int, caption: str | None, label: str | None = None
+    tabulars: Iterable[list[str]], notes: Iterable[str], caption: str | None, label: str | None = None
 ) -> str:
     """Draw tabulars in the floats that their lines need: caption and label in the first, notes in the last."""
     floats = _pack(tabulars)
@@ -245,8 +244,8 @@ def _draw_floats(
     text = "; ".join(map(_break_words, notes))
     if text:
         floats[-1] += [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {text}.}}"]
-    start = [r"\centering", rf"\small\setlength{{\tabcolsep}}{{{gap / 2:g}pt}}"]
-    framed = ([r"\begin{table}[t]", *(f"  {line}" for line in (*start, *body)), r"\end{table}"] for body in floats)
+    start = [r"\begin{table}[t]", r"  \centering", rf"  \small\setlength{{\tabcolsep}}{{{GAP / 2:g}pt}}"]
+    framed = ([*start, *(f"  {line}" for line in body), r"\end{table}"] for body in floats)
     return "\n\n".join(map("\n".join, framed))
 
 

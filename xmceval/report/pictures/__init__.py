@@ -98,7 +98,7 @@ def save(figure: Figure, path: str | Path, *, force: bool = False) -> None:
 
 
 def choose_measures(
-    kind: str, results: Sequence[Result], comparison: Any = None, metrics: str | Iterable[str] | None = None
+    kind: str, results: Sequence[Result], comparison: Any, metrics: str | Iterable[str] | None = None
 ) -> list[Measure]:
     """Choose the measures that a picture of results, or of their comparison, shows; refuse what it cannot show."""
     if kind not in KINDS:

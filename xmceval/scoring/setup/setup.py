@@ -187,7 +187,7 @@ class Setup:
             return self
         if n_columns > n_labels:
             raise DataError(f"{scores.name} declares {counted(n_columns, 'label')}, but {self.width}")
-        declaration = f"{scores.name} declares {n_columns} columns, {truth.name} {n_labels}"
+        declaration = f"{scores.name} declares {counted(n_columns, 'column')}, {truth.name} {n_labels}"
         return replace(self, longest_row=n_columns, declaration=declaration)
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:

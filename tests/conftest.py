@@ -20,6 +20,16 @@ settings.register_profile(
 settings.load_profile("xmceval")
 
 
+def pytest_sessionstart(session):
+    """Compile all kernels once, before workers start."""
+    from xmceval.kernels import load
+
+    folder = None if load.is_disabled() or hasattr(session.config, "workerinput") else load.find_folder()
+    if folder is not None:
+        for _ in load.warm(list(load.all_kernels()), folder):
+            pass
+
+
 @pytest.fixture(autouse=True)
 def in_empty_folder(tmp_path, monkeypatch):
     """Every test runs in an empty folder of its own, and its output is not as wide as some terminal."""
@@ -59,7 +69,7 @@ def run(capsys):
     """Return a function that runs a command, and returns its exit code and what it wrote to each stream."""
 
     from xmceval.cli.main import main
-    from xmceval.kernels.compile import COMPILING
+    from xmceval.kernels.load import COMPILING
 
     def run(*args):
         with pytest.raises(SystemExit) as ended:

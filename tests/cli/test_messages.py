@@ -39,6 +39,7 @@ ARGUMENTS = {
     "convert": [EVIL, "x.npz"],
     "datasets": [EVIL],
     "guide": [EVIL],
+    "warm": [EVIL],
     "metrics": [EVIL],
     "merge": [EVIL],
     "score": ["t.txt", EVIL],

@@ -25,6 +25,7 @@ LINES = {
     "metrics": "metrics P",
     "datasets": "datasets EURLex-4K",
     "guide": "guide start",
+    "warm": "warm",
 }
 # Runs each case in a copy of this process, with the streams that it names closed, and the others in files; an output
 # called | is a pipe without a reader.

@@ -27,7 +27,6 @@ from xmceval.kernels.metrics.sums import (
     add_pairs,
     add_values,
 )
-from xmceval.rows.block import read_only
 
 SLOTS = 5
 BOUND = 256.0  # of values that are added eight at once
@@ -87,7 +86,7 @@ def first_refused(values, sums=None, weights=(), extremes=None):
     """Add rows; return the first one that is out of range, or -1."""
     sums = no_sums(values) if sums is None else sums
     extremes = no_rows(values, np.inf) if extremes is None else extremes
-    return add_values(values, read_only(np.array(weights, dtype=np.float64)), sums, extremes)
+    return add_values(values, np.array(weights, dtype=np.float64), sums, extremes)
 
 
 def added(values, weights=(), sums=None):
@@ -273,5 +272,5 @@ def test_products_of_two_systems_are_added_exactly(drawn, turn, n_other):
     products = np.zeros((a.shape[1], PRODUCTS, WORDS), dtype=np.int64)
     counts = np.zeros((a.shape[1], COUNTS), dtype=np.int64)
     kept = np.zeros((a.shape[1], FEW_DIFFER, 4))
-    add_pairs(a, b, read_only(np.array(weights, dtype=np.float64)), signs, products, counts, kept)
+    add_pairs(a, b, np.array(weights, dtype=np.float64), signs, products, counts, kept)
     assert (products.tolist(), counts.tolist(), kept.tolist()) == expected_pairs(a, b, weights, signs)

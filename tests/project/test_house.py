@@ -98,16 +98,17 @@ def test_imports_have_no_circle():
 
 
 @over(MODULES)
-def test_one_file_imports_numba(module):
-    compiled = {name for name in imports(module) if name.partition(".")[0] in {"numba", "llvmlite"}}
-    assert not compiled or module == COMPILE
+def test_one_file_imports_numba_and_another_one_loads_code(module):
+    compiled = {name for name in imports(module) if name.partition(".")[0] in {"numba", "llvmlite", "ctypes"}}
+    assert compiled == COMPILERS.get(module, set())
 
 
 KERNELS = [module for module in MODULES if layer(module) == "kernels"]
-COMPILE = "xmceval.kernels.compile"  # keeps a folder of its own, and notes on a terminal that it compiles
+LOAD = "xmceval.kernels.load"  # keeps a folder of its own, and notes on a terminal that kernels are compiled
+COMPILERS = {LOAD: {"ctypes", "llvmlite"}, "xmceval.kernels.compile": {"numba", "llvmlite"}}
 
 
-@over([module for module in KERNELS if module != COMPILE])
+@over([module for module in KERNELS if module not in COMPILERS])
 def test_kernels_import_numpy_and_other_kernels_only(module):
     assert set(imports(module)) <= {"numpy", *KERNELS, *sys.stdlib_module_names}
 
@@ -118,7 +119,7 @@ GUIDES = "xmceval.cli.listings"  # prints the guides of the package
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "memmap", "fromfile", "loadtxt", "load_npz"}
 
 
-@over([module for module in MODULES if layer(module) not in OPENERS and module not in {COMPILE, STREAMS, GUIDES}])
+@over([module for module in MODULES if layer(module) not in OPENERS and module not in {*COMPILERS, STREAMS, GUIDES}])
 def test_only_readers_and_writers_open_files(module):
     calls = (node.func for node in ast.walk(TREES[module]) if isinstance(node, ast.Call))
     assert not [(call.lineno, ast.unparse(call)) for call in calls if ast.unparse(call).rpartition(".")[2] in OPENING]
@@ -130,7 +131,7 @@ def test_only_remote_files_import_fsspec():
     assert importing == {"xmceval.files.io.remote"}
 
 
-@over([module for module in MODULES if layer(module) != "cli" and not module.endswith((".command", COMPILE))])
+@over([module for module in MODULES if layer(module) != "cli" and not module.endswith((".command", LOAD))])
 def test_only_the_command_line_writes_to_streams(module):
     writing = {"print", "click.echo", "sys.stdout", "sys.stderr", "sys.exit"}
     assert not [place for place in words(module) if place[1] in writing]

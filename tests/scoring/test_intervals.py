@@ -15,7 +15,6 @@ from xmceval import DataError
 from xmceval.kernels.metrics.sums import LARGEST_TOP, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.names import parse
-from xmceval.rows.block import read_only
 from xmceval.scoring import estimates
 from xmceval.scoring.estimates import (
     FEW,
@@ -263,7 +262,7 @@ def none_kept(values):
 
 def added(values, weights=()):
     sums = np.zeros((values.shape[1], MOMENTS, WORDS), np.int64)
-    weights = read_only(np.array(weights, dtype=np.float64))
+    weights = np.array(weights, dtype=np.float64)
     assert add_values(values, weights, sums, none_kept(values)) == -1
     return sums
 

@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 
 from xmceval.cli.main import COMMANDS, cli  # noqa: F401 - for tests
-from xmceval.kernels.compile import COMPILING  # noqa: F401 - for tests
+from xmceval.kernels.load import COMPILING  # noqa: F401 - for tests
 
 SIGNALS = {signal.SIGINT: "\ninterrupted\n", signal.SIGTERM: "\nterminated\n", signal.SIGHUP: "\nhung up\n"}
 

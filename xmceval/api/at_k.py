@@ -15,7 +15,7 @@ from xmceval.kernels.metrics.sums import multiples_of
 from xmceval.kernels.metrics.topk import FIRST_CUTOFF, LOWEST, ROUNDED, count_rows
 from xmceval.metrics.names import check_cutoff
 from xmceval.metrics.table import METRICS
-from xmceval.rows.block import SortedRows, read_only
+from xmceval.rows.block import SortedRows
 from xmceval.rows.matrices.source import open_pair
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows, find_doubts
@@ -211,7 +211,7 @@ def _score_small(y_true: Any, y_score: Any, metric: str, k: int) -> float | None
     except (DataError, Fault):
         return None
     counts = np.zeros(FIRST_CUTOFF + 2, dtype=np.int64)
-    cutoffs = read_only(setup.program.cutoffs)
+    cutoffs = setup.program.cutoffs
     count_rows(batch.truth.indptr, batch.score_ends, batch.ranking.arrays, cutoffs, False, counts)
     if batch.whole != EMPTY_WHOLE or batch.ranking.n_tied or counts[LOWEST] or counts[ROUNDED]:
         return None

@@ -33,6 +33,7 @@ SECTIONS = {
         "datasets": "xmceval.cli.listings:datasets",
         "guide": "xmceval.cli.listings:guide",
     },
+    "Installation": {"warm": "xmceval.cli.warm:command"},
 }
 COMMANDS = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
 WIDEST = 100  # columns of help on wider terminals

@@ -100,10 +100,11 @@ def enforce(outcomes: Sequence[GateOutcome], failures: Sequence[str] = (), *, qu
 @contextmanager
 def long_work(quiet: bool) -> Iterator[None]:
     """Show progress on a terminal, from one second on; a note says when kernels are compiled."""
-    from xmceval.kernels.compile import show_notes
+    from xmceval.kernels.load import begin_command
 
-    show_notes((lambda _: None) if quiet else say)
-    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    has_reader = sys.stderr.isatty()
+    begin_command(say if has_reader or not quiet else lambda _: None)
+    if quiet or not has_reader or os.environ.get("TERM") == "dumb":
         yield
         return
     is_over = threading.Event()

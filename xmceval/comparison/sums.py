@@ -27,7 +27,7 @@ from xmceval.kernels.metrics.sums import (
 )
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, read_only
+from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, JointRows
 from xmceval.scoring.estimates import RowSums, exact, exact_sum
 from xmceval.scoring.held_rows import RowBlock
@@ -89,7 +89,7 @@ class PairSums(Part):
         All are float64: `a` and `b` [n_rows, n_columns, 2], `weights` [n_rows] or empty, and `signs` [n_columns].
         """
         block = PairSums(signs.size)
-        add_pairs(a, b, read_only(weights), signs, block["products"], block["counts"], block["kept"])
+        add_pairs(a, b, weights, signs, block["products"], block["counts"], block["kept"])
         self.absorb(block)
 
 

@@ -12,7 +12,7 @@ from xmceval.api.types import MatrixLike
 from xmceval.dropins import inputs
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.kernels.metrics import wholerow as kernels
-from xmceval.rows.block import Float64, Scratch, read_only
+from xmceval.rows.block import Float64, Scratch
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.scoring.tasks.curves import sort_by_score
 from xmceval.scoring.tasks.wholerow import working_space
@@ -117,8 +117,8 @@ def _mean_of_rows(kind: int, y_true: Any, y_score: Any, sample_weight: Any) -> f
     truth, _ = inputs.as_indicator(y_true, one_column=kind == kernels.LRAP)
     scores = inputs.as_scores(y_score, truth)
     weight = inputs.as_weight(sample_weight, truth.shape[0], allow_zero=True)
-    specs = read_only(np.array([[kind, 0, 0, 0, 0]], dtype=np.int64))
-    no_numbers = read_only(np.ones(1))
+    specs = np.array([[kind, 0, 0, 0, 0]], dtype=np.int64)
+    no_numbers = np.ones(1)
     no_discounts = np.empty((0, 0))
     left_out = np.zeros(1, dtype=np.int64)
     status = np.zeros(3, dtype=np.int64)

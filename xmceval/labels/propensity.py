@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
-from xmceval.rows.block import Float64, Int64, read_only
+from xmceval.rows.block import Float64, Int64
 from xmceval.rows.matrices.storage import check_dtype
 from xmceval.rows.matrices.tensors import as_array
 
@@ -61,7 +61,7 @@ class Propensities:
     @cached_property
     def table(self) -> tuple[Any, ...]:
         """The arrays for kernels: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
-        return read_only(self.ids), read_only(self.codes), read_only(self.inverse)
+        return self.ids, self.codes, self.inverse
 
     @property
     def from_training(self) -> bool:

@@ -27,13 +27,6 @@ class Rows(NamedTuple):
     values: Float64  # float64 array [at least indptr[-1]]; scores or grades
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view; kernels take constant arrays as read-only, even if they are writable."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 class SortedRows(Rows):
     """Rows known from parsing to have strictly ascending labels, and no NaN among their values."""
 

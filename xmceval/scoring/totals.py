@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.kernels.metrics.sums import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS, add_values
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROUNDED, ROWS, SLOTS, count_rows
-from xmceval.rows.block import Float64, Int64, Rows, SortedRows, read_only
+from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.matrices.storage import count_rounded
 from xmceval.scoring.batch import EMPTY_WHOLE, Batch, Whole
@@ -214,7 +214,7 @@ class Tally(Part):
         truth = batch.truth
         setup = batch.setup
         counts = self["counts"]
-        cutoffs = read_only(setup.program.cutoffs)
+        cutoffs = setup.program.cutoffs
         ranked = batch.ranking.arrays
         longest = count_rows(truth.indptr, batch.score_ends, ranked, cutoffs, setup.drop_empty, counts)
         if not cutoffs.size:  # then no ranked scores are looked at
@@ -365,7 +365,7 @@ def add_rows(values: Float64, weights: Float64) -> tuple[Int64, Float64]:
         some = slice(first, first + ROWS_AT_ONCE)
         padded = np.zeros((len(values[some]), n_outputs, SLOTS))
         padded[:, :, :n_slots] = values[some]
-        if add_values(padded, read_only(weights[some]), sums, extremes) >= 0:
+        if add_values(padded, weights[some], sums, extremes) >= 0:
             raise DataError(OUT_OF_RANGE)
     return sums, extremes
 

@@ -236,7 +236,9 @@ def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[i
     """Count the rows and lines in a range of whole lines."""
     from xmceval.kernels.text.lines import count_rows as count_uncommented
 
-    n_rows, n_lines = count_uncommented(chunk.text, start, stop)
+    counts = np.empty(2, dtype=np.int64)
+    count_uncommented(chunk.text, start, stop, counts)
+    n_rows, n_lines = counts.tolist()
     if not grammar.has_comments:
         n_rows = n_lines
     return n_rows, n_lines

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Int64, read_only
+from xmceval.rows.block import Int64
 
 Int32 = NDArray[np.int32]
 FEWEST_SLOTS = 1 << 10
@@ -51,16 +51,18 @@ class Words:
         """Return the numbers of words in a padded text, given their bounds [n], adding new ones."""
         from xmceval.kernels.text.words import number_words
 
+        begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)  # may be columns of a table
         self._make_room(begins.size, int(ends.sum() - begins.sum()))
         numbers = np.empty(begins.size, dtype=np.int32)
         table = self._slots, self._ends, self.blob
-        self._n_words = number_words(read_only(text), begins, ends, *table, self._n_words, numbers)
+        self._n_words = number_words(text, begins, ends, *table, self._n_words, numbers)
         return numbers
 
     def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
         """Return the numbers of words as `number` does, but -1 for unknown words instead of adding them."""
         from xmceval.kernels.text.words import find_words
 
+        begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
         numbers = np.empty(begins.size, dtype=np.int64)
         find_words(text, begins, ends, *self.table, numbers)
         return numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 
 SPLITTER = float((1 << 27) + 1)
 
@@ -31,7 +31,7 @@ def _take_step(entry, stop, waiting, truth, scores, weights):
     return hits, misses, entry, waiting
 
 
-@kernel
+@kernel("i8[:]", "b1[:]", "f8[:]", "f8[:]", "f8[:]", "f8[:,:]", "f8[:]", "f8[:]")
 def sum_ordered_pairs(starts, truth, scores, weights, spare, doubled, positive, negative):
     """Sum the ordered pairs of each group, whose entries are sorted by descending score; a tie is half a pair.
 
@@ -60,7 +60,7 @@ def sum_ordered_pairs(starts, truth, scores, weights, spare, doubled, positive, 
         doubled[group, 0], doubled[group, 1], positive[group], negative[group] = pairs, rest, before, below
 
 
-@kernel
+@kernel("i8[:]", "b1[:]", "f8[:]", "f8[:]", "f8[:]", "f8", "f8[:,:]")
 def follow_curves(starts, truth, scores, weights, spare, max_fpr, values):
     """Write each group's average precision and its area under the ROC curve up to `max_fpr` into `values`.
 

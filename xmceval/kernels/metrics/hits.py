@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper
+from xmceval.kernels.load import helper
 from xmceval.kernels.rows.order import ascend, make_descending, sort_by_digits
 
 FEW = 64  # up to this many hits, scanning the row for each is faster than sorting it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import ascend, position
 
 # Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for decisions,
@@ -45,7 +45,7 @@ def _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units,
                     counters[label, FIRST_SPAN + 2 * span + 1] += unit
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:,:]", "i8[:]", "i8[:]", "i8[:]", "b1", "i4[:,:]")
 def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
     """Count each label's rows: true, and predicted and hit within each span of ranks, from cutoff to cutoff.
 
@@ -57,13 +57,13 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
     _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters)
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:,:]", "i8[:]", "i8[:]", "i8[:]", "b1", "i8[:,:]")
 def count_ranked_wide(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
     """Do the same with int64 counters."""
     _count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters)
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:]", "i8[:]", "f8[:]", "f8", "b1", "i8[:,:]", "i8[:]")
 def find_decisions(
     truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, row_counts, decided
 ):
@@ -112,7 +112,7 @@ def _count_decisions(truth_indptr, truth_indices, row_counts, decided, units, dr
             decision += 1
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:,:]", "i8[:]", "i8[:]", "b1", "i4[:,:]")
 def count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters):
     """Count the rows of each label in `counters`, int32 [n_labels, at least 3]: true, predicted, and hit.
 
@@ -121,13 +121,13 @@ def count_decisions(truth_indptr, truth_indices, row_counts, decided, units, dro
     _count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters)
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:,:]", "i8[:]", "i8[:]", "b1", "i8[:,:]")
 def count_decisions_wide(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters):
     """Do the same with int64 counters."""
     _count_decisions(truth_indptr, truth_indices, row_counts, decided, units, drop_empty, counters)
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:]", "i8[:]", "b1[:]", "b1[:]")
 def match_cells(truth_indptr, truth_indices, pred_indptr, pred_indices, is_true, is_scored):
     """Write whether each prediction is true, and whether each true label is predicted.
 

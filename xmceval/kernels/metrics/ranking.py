@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 
 LANES = 16  # interleaved parts of a long row; the depth-th largest of their maxima bounds the best scores
 SHALLOW = LANES  # maximum depth of `top_k`
@@ -32,7 +32,7 @@ def _bound(scores, start, stop, depth, maxima):
     return bound
 
 
-@kernel
+@kernel(("i8[:]", "i8[:]", "f8[:]"), ("i8[:,:]", "f8[:,:]", "i8[:]"), "f8[:]", returns="i8")
 def top_k(rows, ranking, maxima):
     """Write the best labels of each row; return the number of rows with a tie among them.
 
@@ -122,7 +122,7 @@ def _sort(labels, scores, begin, n):
     return begin
 
 
-@kernel
+@kernel(("i8[:]", "i8[:]", "f8[:]"), ("i8[:,:]", "f8[:,:]", "i8[:]"), ("i8[:]", "f8[:]"), returns="i8")
 def top_many(rows, ranking, space):
     """Write the best labels of each row, as `top_k` does, for rankings of any depth.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import GOLDEN, mix
 
 ONE, BITS = np.uint64(1), 64
@@ -30,7 +30,7 @@ def _popcount(word):
     return np.int64((word * POPCOUNT_8) >> np.uint64(56))
 
 
-@kernel
+@kernel("f8[:]", "i8[:]", "i8", "i8", "f8[:]")
 def flip_signs(sizes, counts, seed, first, sums):
     """For each resample, write the sum of differences with random signs.
 
@@ -53,7 +53,7 @@ def flip_signs(sizes, counts, seed, first, sums):
         sums[b] = total
 
 
-@kernel
+@kernel("f8[:,:]", "i8", "i8", "f8[:,:]")
 def swap_systems(rows, seed, first, sums):
     """For each resample, write the sums of (num_a, den_a, num_b, den_b) with systems swapped in random rows.
 

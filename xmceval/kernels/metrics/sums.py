@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 
@@ -217,7 +217,7 @@ def _keep_extremes(values, weights, first, stop, output, extremes):
         _insert(loss, gain, extremes, output, SECOND)
 
 
-@kernel
+@kernel("f8[:,:,:]", "f8[:]", "i8[:,:,:]", "f8[:,:,:,:]", returns="i8")
 def add_values(values, weights, sums, extremes):
     """Add the values of rows to the sums of every output; return the first row that exceeds their range, or -1.
 
@@ -288,7 +288,7 @@ def _add_small_pairs(a, b, weights, first, stop, output, products):
     return True
 
 
-@kernel
+@kernel("f8[:,:,:]", "f8[:,:,:]", "f8[:]", "f8[:]", "i8[:,:,:]", "i8[:,:]", "f8[:,:,:]")
 def add_pairs(a, b, weights, signs, products, counts, kept):
     """Add the rows of two systems.
 

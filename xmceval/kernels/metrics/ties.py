@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import position, power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
@@ -29,7 +29,16 @@ def _gain(kind, grade, label, ids, codes, inverse):
     return inverse[codes[label]] if 0 <= label < codes.size else inverse[0]
 
 
-@kernel
+@kernel(
+    ("i8[:]", "i8[:]", "f8[:]"),
+    ("i8[:]", "i8[:]", "f8[:]", "i8[:]"),
+    ("i8[:,:]", "f8[:,:]", "i8[:]"),
+    ("i8[:]", "i4[:]", "f8[:]"),
+    ("i8[:,:]", "f8[:,:]", "i8[:,:]", "f8[:,:]", "f8[:,:]"),
+    "b1",
+    ("i8[:]", "f8[:,:,:]", "i8[:,:]", "i8[:]", "f8[:]"),
+    "f8[:,:,:]",
+)
 def bound_ties(truth, predictions, ranking, propensities, recipe, expects, space, values):
     """Write the numerators of rows with ties: in the best and worst order of tied labels, and the mean.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import position, power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
@@ -96,7 +96,7 @@ def _run(curves, discounts, gains, side, count, running):
             running[side, c, j + 1] = total
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", ("i8[:,:]", "f8[:,:]", "i8[:]"), "i8[:]", "b1", "i8[:]", returns="i8")
 def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
     """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it.
 
@@ -139,7 +139,19 @@ def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
     return longest
 
 
-@kernel
+@kernel(
+    ("i8[:]", "i8[:]", "f8[:]"),
+    ("i8[:,:]", "f8[:,:]", "i8[:]"),
+    ("i8[:]", "i4[:]", "f8[:]"),
+    ("i8[:,:]", "f8[:,:]", "i8[:,:]", "f8[:,:]", "f8[:,:]"),
+    "b1",
+    "b1",
+    "b1",
+    "i8[:]",
+    ("i8[:]", "f8[:,:,:]", "f8[:,:,:]", "i8[:]", "i8[:]"),
+    "f8[:,:,:]",
+    "f8[:,:,:]",
+)
 def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, expects, bins, space, values, shares):
     """Write the values of every output for each row, and the shares of bins of labels in them.
 

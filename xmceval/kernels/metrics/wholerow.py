@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.metrics.hits import count_covering, position_below, rank_hits, sort_hits
 from xmceval.kernels.rows.order import power_of_2
 
@@ -36,7 +36,22 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
     return greater[i] + 1 + i - starts[i] if order == BEST else at_least[i] + 1 + i - stops[i]
 
 
-@kernel
+@kernel(
+    ("i8[:]", "i8[:]", "f8[:]"),
+    ("i8[:]", "i8[:]", "f8[:]"),
+    "i8[:]",
+    "b1",
+    "b1",
+    "i8[:,:]",
+    "f8[:]",
+    "f8[:,:]",
+    ("i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]"),
+    ("f8[:]", "f8[:]", "f8[:]", "f8[:]"),
+    ("u8[:]", "f8[:]", "i8[:]", "u8[:]", "i8[:]", "i8[:]"),
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:,:]",
+)
 def compute_whole_rows(
     truth,
     predictions,
@@ -247,7 +262,17 @@ def _discount(up, level, discounts):
     return (discounts[min(level, last)] - discounts[min(up, last)]) / (level - up)
 
 
-@kernel
+@kernel(
+    ("i8[:]", "i8[:]", "f8[:]"),
+    ("i8[:]", "i8[:]", "f8[:]"),
+    "i8",
+    "b1",
+    "f8[:]",
+    ("i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]"),
+    ("f8[:]", "f8[:]", "f8[:]", "f8[:]"),
+    ("u8[:]", "f8[:]", "i8[:]", "u8[:]", "i8[:]", "i8[:]"),
+    "f8[:]",
+)
 def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_space, rooms, values):
     """Write the DCG of each row: the mean over orders of tied labels, or with `by_label` larger labels first.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import sort_entries
 
 FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
@@ -13,7 +13,7 @@ FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 
 # zeros.
 CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
 
-NOT_NOTICED = -2  # returned instead of the largest label
+NOT_NOTICED = -2  # instead of the largest label
 
 
 @helper
@@ -46,11 +46,11 @@ def _duplicate(indices, start, stop, table):
     return repeated
 
 
-@kernel
-def notice(indptr, indices, values):
-    """Return the largest label (-1 without any) if labels from 0 on ascend in each row and no value is NaN.
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8[:]")
+def notice(indptr, indices, values, noticed):
+    """Write the largest label (-1 without any) if labels from 0 on ascend in each row and no value is NaN.
 
-    Otherwise return NOT_NOTICED. Also return whether all values are 1.
+    Otherwise write NOT_NOTICED. Then write whether all values are 1. `noticed` is int64 [2].
     """
     falls, nans, others = np.int64(0), np.int64(0), np.int64(0)
     for entry in range(np.uint64(1), np.uint64(indices.size)):
@@ -65,10 +65,11 @@ def notice(indptr, indices, values):
             least, largest = min(least, indices[start]), max(largest, indices[stop - 1])
             if start > 0:  # labels may fall from one row to the next
                 falls -= indices[start] <= indices[start - 1]
-    return NOT_NOTICED if falls != 0 or least < 0 or nans > 0 else largest, others == 0
+    noticed[0] = NOT_NOTICED if falls != 0 or least < 0 or nans > 0 else largest
+    noticed[1] = others == 0
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8", "i8[:]", "i8[:]")
 def check_scores(indptr, indices, scores, n_labels, table, status):
     """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN.
 
@@ -101,7 +102,7 @@ def check_scores(indptr, indices, scores, n_labels, table, status):
             return
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8", "f8", "i8[:]")
 def validate_truth(indptr, indices, grades, n_labels, largest, status):
     """Check a block of truth, sort labels within rows in place, and drop explicit zeros.
 

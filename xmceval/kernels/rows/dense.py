@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import sort_entries
 
 BLOCK = 256  # scores compared with the bound at once, in vector registers
@@ -50,7 +50,7 @@ def _find_true(cells, bits, n_columns, places, indptr, columns):
     return count
 
 
-@kernel
+@kernel("u1[:]", "u1", "i8", "i8[:]", "i8[:]", "i8[:]", returns="u8")
 def find_true_bytes(cells, bits, n_columns, places, indptr, columns):
     """Write the positions of the cells of a matrix with any bit set, in order; return their number.
 
@@ -60,13 +60,13 @@ def find_true_bytes(cells, bits, n_columns, places, indptr, columns):
     return _find_true(cells, bits, n_columns, places, indptr, columns)
 
 
-@kernel
+@kernel("u4[:]", "u4", "i8", "i8[:]", "i8[:]", "i8[:]", returns="u8")
 def find_true_words(cells, bits, n_columns, places, indptr, columns):
     """Do the same for uint32."""
     return _find_true(cells, bits, n_columns, places, indptr, columns)
 
 
-@kernel
+@kernel("u8[:]", "u8", "i8", "i8[:]", "i8[:]", "i8[:]", returns="u8")
 def find_true_long_words(cells, bits, n_columns, places, indptr, columns):
     """Do the same for uint64."""
     return _find_true(cells, bits, n_columns, places, indptr, columns)
@@ -266,7 +266,19 @@ def _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends
             indptr[row + 1] = at
 
 
-@kernel
+@kernel(
+    "f8[:]",
+    "i8",
+    "i8",
+    "i8",
+    ("i8[:]", "i8[:]"),
+    "f8[:]",
+    ("f8[:]", "i8[:]", "f8[:]", "f8[:]", "f8[:]", "i8[:]"),
+    ("i8[:]", "i8[:]", "f8[:]"),
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+)
 def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan):
     """Write the best labels of each row, best first, and the true labels that tie with the last of them.
 
@@ -296,7 +308,19 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, ends,
     _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan)
 
 
-@kernel
+@kernel(
+    "f4[:]",
+    "i8",
+    "i8",
+    "i8",
+    ("i8[:]", "i8[:]"),
+    "f4[:]",
+    ("f4[:]", "i8[:]", "f4[:]", "f4[:]", "f4[:]", "i8[:]"),
+    ("i8[:]", "i8[:]", "f8[:]"),
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+)
 def select_best_floats(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan):
     """Do the same for float32."""
     _select_best(values, step, n_labels, depth, truth, limits, space, rows, ends, omitted, first_nan)
@@ -309,7 +333,20 @@ def _key(bits, highest):
     return magnitude if bits >= 0 or magnitude > highest else np.int16(-magnitude)
 
 
-@kernel
+@kernel(
+    "i2[:]",
+    "i8",
+    "i8",
+    "i8",
+    ("i8[:]", "i8[:]"),
+    "i2[:]",
+    ("i2[:]", "i8[:]", "i2[:]", "i2[:]", "i2[:]", "i8[:]"),
+    "i2[:]",
+    ("i8[:]", "i8[:]", "f8[:]"),
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+)
 def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, ends, omitted, first_nan):
     """Do the same for the bits of float16 or bfloat16 as int16; the scores written are their keys (see `_key`).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper
+from xmceval.kernels.load import helper
 
 N_DIGITS, BASE = 8, 256  # digits of keys in the radix sort
 SIGN = np.uint64(1 << 63)

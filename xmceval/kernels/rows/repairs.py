@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import kernel
+from xmceval.kernels.load import kernel
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", returns="i8")
 def count_entries(rows, indptr):
     """Fill indptr, initially all 0, from the rows of entries; return the first entry of an invalid row, or -1.
 
@@ -24,7 +24,7 @@ def count_entries(rows, indptr):
     return -1
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "i8[:]")
 def order_entries(rows, following, order):
     """Write the indices of entries sorted by row; `following`, a copy of indptr, is overwritten.
 
@@ -36,7 +36,7 @@ def order_entries(rows, following, order):
         following[row] += 1
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8[:]", returns="i8")
 def merge_duplicates(indptr, indices, values, table):
     """Keep the largest value of labels repeated within a row, in place; return the number of dropped entries.
 
@@ -72,7 +72,7 @@ def merge_duplicates(indptr, indices, values, table):
     return start - kept
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8", returns="i8")
 def drop_label(indptr, indices, values, unwanted):
     """Drop all entries of one label, in place; return their number.
 
@@ -96,7 +96,7 @@ def drop_label(indptr, indices, values, unwanted):
 ENTRIES, ROWS = 0, 1
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8", "i8[:]", "i8[:]", "b1", "i8[:]")
 def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remove, counts):
     """Count the entries that are pairs, and if `remove` is set, remove them in place.
 

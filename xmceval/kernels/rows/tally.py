@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import kernel
+from xmceval.kernels.load import kernel
 
 
-@kernel
+@kernel("i8[:]", "u1[:]", "i4[:]", returns="i8")
 def count_labels(indices, counts, wraps):
     """Count labels below the size of `counts`, in bytes that stay in the fast caches; return the largest label.
 

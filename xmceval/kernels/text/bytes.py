@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper
+from xmceval.kernels.load import helper
 
 # With int literals numba turns uint64 into int64, and signed indices pay for Python's negative indices.
 U0, U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(i) for i in range(9))

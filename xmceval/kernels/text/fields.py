@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.text.bytes import next_blank
 from xmceval.kernels.text.lines import HASH, NEWLINE, Bytes, Floats, Ints
 from xmceval.kernels.text.numbers import parse_number
@@ -27,7 +27,7 @@ def is_blank(byte):
     return byte == SPACE or (byte >= TAB and byte <= RETURN)
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "i8[:]", "i8[:,:]", "i8[:,:]", "f8[:]", "i8[:,:]", "i8[:]")
 def split_fields(
     text: Bytes,
     start: int,

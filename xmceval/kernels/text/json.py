@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.text.bytes import n_digits, next_in_string, number_of, word_at
 from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, NEWLINE
 from xmceval.kernels.text.numbers import parse_decimal, parse_number
@@ -304,7 +304,7 @@ def _read_object(text, at, names, indices, values, first, are_scores):
     return at, n
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "b1", "i8[:,:]", "i8[:]", "i8[:]", "f8[:]", "i8[:]", returns="i8")
 def parse_json(text, start, stop, are_scores, names, indptr, indices, values, status):
     """Parse JSON lines; return the offset of the first that is odd and left to Python, or `stop`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import kernel
+from xmceval.kernels.load import kernel
 from xmceval.kernels.text.bytes import line_end
 from xmceval.kernels.text.lines import (
     BAD_LABEL,
@@ -26,7 +26,7 @@ COMMA, COLON = b",:"
 U0, U1 = np.uint64(0), np.uint64(1)
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "i8[:]", "i8[:]", "i8[:]", returns="i8")
 def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, status: Ints) -> int:
     """Parse the labels before the features of each row; return the number of rows, or of rows before an error.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.text.bytes import line_end, n_digits, number_of, word_at
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -62,9 +62,12 @@ def write_error(status, code, begin, row, end):
     status[1], status[2], status[3], status[4] = code, np.int64(begin), np.int64(row), np.int64(end)
 
 
-@kernel
-def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """Count the lines in [start, stop) of text, uint8 [n_bytes]: without comment lines, and in all."""
+@kernel("u1[:]", "i8", "i8", "i8[:]")
+def count_rows(text: Bytes, start: int, stop: int, counts: Ints) -> None:
+    """Count the lines in [start, stop) of text, uint8 [n_bytes]: without comment lines, and in all.
+
+    `counts` is int64 [2].
+    """
     lines = hashes = rows = 0
     at, end = np.uint64(start), np.uint64(stop)
     while at < end:
@@ -77,15 +80,16 @@ def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
         hashes += np.int64(few_hashes)
         at = last
     if hashes == 0:
-        return lines, lines
+        counts[0], counts[1] = lines, lines
+        return
     at = np.uint64(start)
     while at < end:
         rows += not is_comment(text, at)
         at = line_end(text, at)
-    return rows, lines
+    counts[0], counts[1] = rows, lines
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "i8", returns="i8")
 def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
     """Return the offset after the n-th row, or `stop` if there are fewer; skip comment lines."""
     at, end = np.uint64(start), np.uint64(stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.text.bytes import line_end, next_blank
 from xmceval.kernels.text.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, parse_id, write_error
 from xmceval.kernels.text.words import FREE, find_number, hash_word
@@ -29,7 +29,7 @@ BLANKS, TABS, COMMAS = 0, 1, 2  # separators of names: blanks, only tabs, or bla
 U0, U1, U2, U6, U7, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 12, 63))
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "i8[:]", "i8[:]", "f8[:]", "i8[:]", returns="i8")
 def parse_ids(text, start, stop, indptr, indices, values, status):
     """Parse rows of ids separated by blanks or single commas; values fall from the length of the row to 1."""
     status[1] = 0
@@ -96,7 +96,7 @@ def _name_end(text, at, separator):
         at += U1
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "i8", "u1[:]", "i8[:]", "i8[:]", "i8[:]", "f8[:]")
 def split_names(text, start, stop, separator, prefix, indptr, begins, ends, values):
     """Find the names in each row, separated by blanks, tabs or commas; values fall from the row's length to 1.
 
@@ -134,7 +134,7 @@ def split_names(text, start, stop, separator, prefix, indptr, begins, ends, valu
         at = line_end(text, at)
 
 
-@kernel
+@kernel("u4[:,:]", "i8[:]", "i8[:]", "u1[:]", "u1[:]", "i8[:]", returns="i8")
 def find_unicode(letters, slots, ends, blob, space, labels):
     """Look up the labels of names in UTF-32 [n, width], padded with 0; -1 for unknown and empty names.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.compile import helper
+from xmceval.kernels.load import helper
 from xmceval.kernels.text.bytes import n_digits, number_of, word_at
 from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS
 

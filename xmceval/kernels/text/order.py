@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 
 LARGEST_INT = np.int64(2**63 - 1)
 SIGN = np.int64(-(2**63))
@@ -13,7 +13,7 @@ MOST_MOVES = 4  # moves per entry above which Shell's gaps pay off
 INFINITE = np.int64(0x7FF0000000000000)  # the bits of infinity
 
 
-@kernel
+@kernel("i4[:]", "i4[:]", "f8[:]", "i8[:]", "i4[:]", "f8[:]")
 def place_entries(rows, words, values, following, placed_words, placed_values):
     """Append entries to those already placed in their rows.
 
@@ -69,7 +69,7 @@ def _sort(keys, entries, n, farthest, words, ends, blob):
         gap //= 3
 
 
-@kernel
+@kernel("i8[:]", "i4[:]", "i8[:]", "i8[:]", "u1[:]", "i8[:]", "i8[:]", returns="i8")
 def raise_ties(indptr, words, bits, ends, blob, keys, entries):
     """Raise equal scores of a row by the smallest possible steps, the bytewise greatest word highest.
 

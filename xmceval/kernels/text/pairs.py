@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.text.bytes import blank_marks, first_place, line_end, n_digits, number_of, word_at
 from xmceval.kernels.text.lines import (
     BAD_ID,
@@ -39,7 +39,7 @@ MINUS, COLON, BLANK, TAB = b"-: \t"
 U0, U1, U2, U8, U9, ZERO = (np.uint64(i) for i in (0, 1, 2, 8, 9, DIGIT_0))
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "i8[:]", "i8[:]", "f8[:]", "i8[:,:]", "i8[:]")
 def parse_pairs(
     text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, values: Floats, hard: Ints, status: Ints
 ) -> None:
@@ -144,7 +144,7 @@ def _parse_pair(text, at, n, hard, status):
     return np.int64(label), value, code, at
 
 
-@kernel
+@kernel("u1[:]", "i8", "i8", "u1[:]", returns="i8")
 def write_as_pairs(text: Bytes, start: int, stop: int, copy: Bytes) -> int:
     """Copy [start, stop) of text to the same position of `copy`, with colons for blanks and blanks for tabs.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.compile import helper, kernel
+from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.rows.order import FIRST, GOLDEN
 from xmceval.kernels.text.bytes import word_at
 from xmceval.kernels.text.lines import DIGIT, DIGIT_0, KINDS, TOO_LARGE
@@ -75,7 +75,7 @@ def find_number(text, begin, end, code, slots, ends, blob):
     return np.int64(np.uint64(found) & LOWER) if found != FREE else np.int64(FREE)
 
 
-@kernel
+@kernel("u1[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "u1[:]", "i8", "i4[:]", returns="i8")
 def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
     """Write the numbers of words, numbering new words in order of appearance; return the number of words.
 
@@ -110,7 +110,7 @@ def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
     return n_words
 
 
-@kernel
+@kernel("u1[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "u1[:]", "i8[:]", returns="i8")
 def find_words(text, begins, stops, slots, ends, blob, numbers):
     """Write the numbers of words, FREE for unknown words; return the first unknown word, or -1.
 
@@ -125,7 +125,7 @@ def find_words(text, begins, stops, slots, ends, blob, numbers):
     return unknown
 
 
-@kernel
+@kernel("i8[:]", "i8[:]", "u1[:]")
 def fill_slots(slots, ends, blob):
     """Insert all words into an empty hash table, in the layout of `number_words`."""
     mask = np.uint64(slots.size) - U1
@@ -137,7 +137,7 @@ def fill_slots(slots, ends, blob):
         slots[slot] = np.int64((code & UPPER) | word)
 
 
-@kernel
+@kernel("u1[:]", "i8[:]", "i8[:]")
 def parse_plain_numbers(blob, ends, labels):
     """Parse each word as a number without leading zeros, at most 2^63 - 2; write -1 for other words.
 

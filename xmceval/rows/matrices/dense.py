@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.rows import dense as kernels
-from xmceval.rows.block import Int64, Rows, Scratch, Selected, read_only
+from xmceval.rows.block import Int64, Rows, Scratch, Selected
 from xmceval.rows.matrices.storage import BFloat16Matrix, Matrix, comparable, notice_order, stored_rows
 from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
@@ -127,15 +127,12 @@ def _has_rows(values: NDArray[Any]) -> bool:
 
 
 def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the memory of a matrix as a read-only vector, and the number of elements between rows.
-
-    Kernels are compiled for read-only memory, even if the matrix is writable.
-    """
+    """Return the memory of a matrix as a vector, and the number of elements between rows."""
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
     n_rows, n_labels = values.shape
     if values.flags.c_contiguous:
-        return read_only(values.reshape(-1)), n_labels
+        return values.reshape(-1), n_labels
     size = values.dtype.itemsize
     step = n_labels
     n = 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.rows.block import AnyArray, Int64, read_only
+from xmceval.rows.block import AnyArray, Int64
 from xmceval.rows.matrices.storage import as_plain
 
 PARTS = {  # the arrays of each format, values first
@@ -164,7 +164,7 @@ def coo_to_csr(
         raise DataError(f"{name}: its arrays of rows, columns and data have different lengths")
     if n_rows > max(rows.size * 2**10, 2**22):
         raise DataError(f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(rows.size, 'stored entry')}")
-    rows = read_only(rows.astype(np.int64, copy=False))
+    rows = np.ascontiguousarray(rows, dtype=np.int64)
     indptr = np.zeros(n_rows + 1, dtype=np.int64)
     wrong = int(count_entries(rows, indptr))
     if wrong >= 0:

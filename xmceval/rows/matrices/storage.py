@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.kernels.rows.checks import NOT_NOTICED, notice
 from xmceval.kernels.rows.dense import find_true_bytes, find_true_long_words, find_true_words
-from xmceval.rows.block import AnyArray, Float64, Int64, Rows, Scratch, SortedRows, read_only
+from xmceval.rows.block import AnyArray, Float64, Int64, Rows, Scratch, SortedRows
 
 LARGEST_WHOLE = 2.0**53  # from here on, float64 cannot represent all whole numbers
 
@@ -225,10 +225,12 @@ class PaddedLists(Matrix):
 
 def notice_order(rows: Rows) -> Rows:
     """Return SortedRows if labels ascend in each row and no value is NaN."""
-    largest, has_only_ones = notice(*rows)
+    noticed = np.empty(2, dtype=np.int64)
+    notice(*rows, noticed)
+    largest, has_only_ones = noticed.tolist()
     if largest == NOT_NOTICED:
         return rows
-    return SortedRows.of(rows, largest, has_only_ones=has_only_ones)
+    return SortedRows.of(rows, largest, has_only_ones=bool(has_only_ones))
 
 
 def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
@@ -247,7 +249,7 @@ def stored_rows(scratch: Scratch, values: AnyArray) -> tuple[Rows, AnyArray]:
     places = scratch.array("places", values.size, np.int64)
     columns = scratch.array("indices", values.size, np.int64)
     indptr = scratch.array("indptr", n_rows + 1, np.int64)
-    n_stored = int(find(read_only(values.reshape(-1).view(bits.dtype)), bits, n_columns, places, indptr, columns))
+    n_stored = int(find(values.reshape(-1).view(bits.dtype), bits, n_columns, places, indptr, columns))
     rows = Rows(indptr, columns[:n_stored], scratch.array("values", n_stored, np.float64))
     return rows, places[:n_stored]
 

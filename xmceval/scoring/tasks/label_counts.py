@@ -27,7 +27,7 @@ from xmceval.kernels.metrics.labelwise import (
 )
 from xmceval.labels.counts import DENSE_IDS, GrowingCounts, no_counts
 from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES, Propensities
-from xmceval.rows.block import Float64, Int64, Rows, read_only
+from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.batch import NO_PAIRS, Decided, Pairs
 from xmceval.scoring.setup.setup import Setup
@@ -267,7 +267,7 @@ class LabelCounters(Part):
             of_decisions(indptr, true, rows.decided.counts, labels, units, rows.drop_empty, counters)
         else:
             ranked = place(rows.ranked)
-            of_ranked(indptr, true, ranked, rows.n_ranked, read_only(rows.cutoffs), units, rows.drop_empty, counters)
+            of_ranked(indptr, true, ranked, rows.n_ranked, rows.cutoffs, units, rows.drop_empty, counters)
             if self._in_ideal:
                 self._count_ideal(rows, true, counters)
         of_row, left_out = rows.left_out

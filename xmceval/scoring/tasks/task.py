@@ -12,7 +12,7 @@ from xmceval.errors import listed
 from xmceval.kernels.metrics.sums import add_values
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, read_only
+from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.setup.setup import Setup
@@ -140,7 +140,7 @@ class RowTask(Task):
             rows.values[:, :, 0] += moved
             rows.values[:, :, 2:4] -= moved[:, :, None]
         extremes = part["extremes"]
-        weights = read_only(batch.weights)
+        weights = batch.weights
         wrong = add_values(rows.values, weights, part["sums"], extremes[:n])
         if rows.shares.size and wrong < 0:
             wrong = add_values(rows.shares, weights, part["shares"], extremes[n:])

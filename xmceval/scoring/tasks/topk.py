@@ -13,7 +13,7 @@ import numpy as np
 from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
 from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Rows, Scratch, read_only
+from xmceval.rows.block import Float64, Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, Ranking, longest, rank, rows_where
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.setup.setup import Setup
@@ -185,13 +185,12 @@ class TopK(RowTask):
     @cached_property
     def recipe(self) -> tuple[Any, ...]:
         """The arrays that tell the kernel what to compute: `curves`, `discounts`, `outputs`, `divisors`, `levels`."""
-        arrays = self.curves, self.discounts, self.outputs, self.divisors, self.levels
-        return tuple(read_only(array) for array in arrays)
+        return self.curves, self.discounts, self.outputs, self.divisors, self.levels
 
     @cached_property
     def used(self) -> Int64:
         """For each kind of gain, whether a curve has it, int64 [N_GAINS]."""
-        return read_only(np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64))
+        return np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
 
     @cached_property
     def first_running(self) -> Float64:

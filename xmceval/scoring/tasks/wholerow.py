@@ -16,7 +16,7 @@ from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.kernels.metrics.hits import FEW
 from xmceval.kernels.rows.order import BASE, N_DIGITS
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64, Int64, Rows, read_only
+from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, rule_of
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
@@ -135,8 +135,8 @@ class WholeRow(RowTask):
             batch.n_labels(self.rel),
             setup.zero_unscored,
             setup.drop_empty,
-            read_only(self.specs),
-            read_only(self.numbers),
+            self.specs,
+            self.numbers,
             discount_ranks(self.discounts, n_ranks.bit_length()),
             *working_space(batch.scratch.array, truth, batch.scores),
             left_out,

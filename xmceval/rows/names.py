@@ -125,9 +125,9 @@ class Axis:
 
     @property
     def without(self) -> str:
-        """The call that drops the names, for a hint."""
+        """How to drop the names, for a hint."""
         if self.column is not None:
-            return f"drop(columns={self.column!r})"
+            return f"drop the column {self.column!r}"
         if self.holder == "columns":
             return "to_numpy()"
         return "reset_index(drop=True)"
@@ -175,7 +175,7 @@ def find_order(ours: Axis, theirs: Axis, unnamed: str = "") -> Int64 | None:
     if ours.is_repeated and theirs.is_repeated:
         raise DataError(
             f"{theirs.source}: its {theirs.holder} repeats names, and so does {ours.source}, in another order "
-            f"(hint: {theirs.without} on both joins them by position)"
+            f"(hint: {theirs.without} on both to join them by position)"
         )
     return None
 

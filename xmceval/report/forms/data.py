@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from xmceval.errors import missing_package
 from xmceval.files.io.write import csv_writer
 
@@ -87,10 +85,11 @@ def make_frame(
     levels[names.index("k")].sort(key=lambda k: (isinstance(k, str), k))
     codes = []
     for name, level in zip(names, levels, strict=True):
-        ranks = {value: rank for rank, value in enumerate(level)}
-        codes.append([ranks[line[name]] for line in shown])
+        code_of = {value: code for code, value in enumerate(level)}
+        codes.append([code_of[line[name]] for line in shown])
     index = pandas.MultiIndex(levels, codes, names=names)
     cells = [{name: line[name] for name in columns} for line in shown]
     types = {name: dtype for name, dtype in columns.items() if dtype}
     frame = pandas.DataFrame(cells, index=index, columns=list(columns)).astype(types)
-    return frame.iloc[np.lexsort(codes[::-1])]
+    in_order = sorted(range(len(shown)), key=lambda row: [column[row] for column in codes])
+    return frame.iloc[in_order]

@@ -101,7 +101,7 @@ def _name_rows(truth: Opened, ids: RowIds) -> Opened:
     if truth.names_rows and find_order(named, truth.named_rows) is not None:
         raise DataError(
             f"{truth.name}: its {truth.named_rows.holder} has the ids of row_ids in another order (hint: leave out "
-            f"{argument('row_ids')}, or pass {truth.named_rows.without})"
+            f"{argument('row_ids')} or the names: {truth.named_rows.without})"
         )
     refuse_reordered(named, truth)
     # The ids passed replace a column with a known name; any other column must still agree with the predictions.

@@ -33,6 +33,10 @@ def test_each_value_is_a_point_with_its_interval(made):
         (colors["Known"], 6.0): 80,
     }
     assert points(panels[0]) == pytest.approx(expected)
+    faces = {
+        line.get_color(): line.get_markerfacecolor() for line in panels[0].get_lines() if line.get_marker() != "None"
+    }
+    assert [faces[colors[name]] == "none" for name in ("old", "new", "Known")] == [False, False, True]
     low, high = made["second"].results[0].interval("P@1")
     ends = [list(line.get_xdata()) for line in panels[0].get_lines() if line.get_linestyle() == "-"]
     assert any(end == pytest.approx([100 * low, 100 * high]) for end in ends)

@@ -22,6 +22,11 @@ def test_what_is_read_scores_as_the_file_does(rng):
     assert (xmceval.read("s.npz", threads=1) != scores).nnz == 0
 
 
+def test_labels_beyond_32_bits_are_read_as_they_are():
+    matrix = xmceval.read(write("t.txt", f"0:1 {2**31}:1\n{2**31 - 1}:1\n"))
+    assert matrix.indices.tolist() == [0, 2**31, 2**31 - 1]
+
+
 def read(*inputs, **options):
     """Return the shape, the labels and the values of what is read, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:

@@ -182,13 +182,37 @@ def test_latex_compiles_and_nothing_leaves_the_text_or_the_page(four, tmp_path):
         draw_latex(Sheet((), ("P@1", "PSP@1"), tuple(groups), (), (texts,), notes=notes, is_grouped=True)),
         r"\end{document}",
     ])  # fmt: skip
-    (tmp_path / "t.tex").write_text(document)
+    check_fits(document, tmp_path)
+
+
+def check_fits(document, folder):
+    """Compile a document, in which nothing may leave the text or the page."""
+    (folder / "t.tex").write_text(document)
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     output = ended.stdout.decode(errors="replace")
     assert ended.returncode == 0, output[-2000:]
     assert "Overfull" not in output
     assert "too large" not in output
+
+
+@pytest.mark.skipif(not has_booktabs(), reason="pdflatex with booktabs is not installed")
+def test_tables_of_bold_values_fit_the_lines_of_an_article(tmp_path):
+    columns = tuple(f"P@{k}" for k in range(1, 25))
+    tables = []
+    for value, interval in (
+        ("48.33", ""),
+        ("0.4833", ""),
+        ("48.33", "±13.02"),
+        ("0.4833", "±0.1302"),
+        ("4.8", "1.2..7.9"),
+    ):
+        for mark in ("", UP, "b-d"):
+            cell = Cell(value, interval, BEST, mark)
+            rows = tuple(Row(name, dict.fromkeys(columns, cell)) for name in ("a", "system_b"))
+            tables.append(draw_latex(Sheet((), columns, (Section("", rows),), ())))
+    start = r"\documentclass{article}\usepackage{booktabs}\begin{document}"
+    check_fits("\n".join([start, *tables, r"\end{document}"]), tmp_path)
 
 
 def test_a_table_that_is_too_wide_or_high_for_latex_is_several():

@@ -459,3 +459,8 @@ def test_an_array_whose_type_has_no_device_is_read_by_numpy_or_refused(error):
     ):
         with pytest.raises(xmceval.XmcevalError):
             use()
+
+
+def test_decisions_on_two_labels_are_scores():
+    decisions = np.array([[0, 1], [1, 0], [1, 0]])  # each row is also a ranking of both labels
+    assert xmceval.score([[1], [0], [1]], decisions, metrics="P", k=1, n_labels=2)["P@1"] == pytest.approx(2 / 3)

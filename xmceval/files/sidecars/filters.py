@@ -164,6 +164,7 @@ def _listed_pairs(pairs: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(pairs, np.ndarray):
         pairs = pairs.tolist()
     for i, pair in enumerate(pairs):
-        if not (isinstance(pair, (list, tuple)) and [*map(type, pair)] == [str, str]):
+        is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
+        if not (is_pair and all(isinstance(word, str) for word in pair)):  # also words of numpy
             raise DataError(f"filter[{i}]: expected names of a query and a document, got {pair!r}")
         yield tuple(pair)

@@ -33,7 +33,7 @@ PREAMBLE = r"needs \usepackage{booktabs}"
 # Points:
 LINE = 345  # of an article
 GAP = 8  # between columns
-DIGIT = 4.7  # in \small text
+DIGIT = 5  # in bold \small text
 LETTER = 5
 CAPITAL = 6
 RAISED = 4  # a character of an interval or a mark
@@ -126,8 +126,11 @@ class TexColumn:
         parts = zip(*((cell.value, cell.interval, cell.marks) for cell in cells), strict=True)
         value, interval, marks = (max(texts, key=len) for texts in parts)
         head = min(CAPITAL * len(sheet.head_of(name)), WIDEST_HEAD)
-        width = max(DIGIT * len(value) + RAISED * len(interval + marks), head)
-        return cls(interval, marks, round(width) + GAP)
+        aside = interval + marks
+        if aside:  # a space before an interval, or the width of a sign
+            aside = f"~{aside}"
+        width = max(DIGIT * len(value) + RAISED * len(aside), head)
+        return cls(interval, marks, width + GAP)
 
     def draw_cell(self, cell: Cell) -> str:
         """Draw a value, its interval and marks, padded to the longest so that points align."""

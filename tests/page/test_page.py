@@ -243,3 +243,12 @@ def test_markup_escapes_whatever_is_not_markup_and_sentences_begin_with_a_capita
     names = ["b", "nDCG"]
     lines = {"b − a · points": "b − a · points.", "nDCG@1 was left out": "nDCG@1 was left out.", "bins": "Bins."}
     assert {line: write_sentence(line, names) for line in lines} == lines
+
+
+@pytest.mark.parametrize(
+    ("metrics", "unit"), [("P@1", "Percent"), ("P@1,coverage_error", "Shares in percent"), ("coverage_error", "")]
+)
+def test_tables_say_which_values_are_percent(metrics, unit):
+    text = xmceval.score(np.eye(3), np.eye(3), metrics=metrics).to_html()
+    units = re.findall(r"Shares in percent|Percent", text.partition("</h2>")[2])
+    assert units[:1] == [unit][: bool(unit)]

@@ -190,13 +190,6 @@ def test_names_in_pairs_may_be_words_of_numpy():
     assert xmceval.score(qrels, run, metrics="P@1", filter=of_numpy)["P@1"] == 1
 
 
-def test_the_largest_label_may_be_true_only_where_it_is_filtered():
-    for name, lines in (("t.txt", "0:1 9000000:1\n1:1\n"), ("p.txt", "0:0.5 1:0.4\n1:0.5 2:0.3\n")):
-        write(name, lines)
-    options = {"metrics": ["macroBA(over=truth)@1", "fp"], "filter": [[0, 9_000_000]], "filter_truth": True}
-    assert dict(xmceval.score("t.txt", "p.txt", **options)) == {"macroBA(over=truth)@1": 1, "fp": 2}
-
-
 def test_a_pair_beyond_the_labels_has_no_effect():
     for name, lines in (("t.txt", "0:1\n1:1\n"), ("p.txt", "0:0.9 1:0.2\n0:0.5\n")):
         write(name, lines)

@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -232,6 +233,11 @@ def test_a_table_that_is_too_wide_or_high_for_latex_is_several():
 
 
 # CSV.
+
+
+def test_a_name_that_is_no_utf_8_is_written_with_its_number():
+    xmceval.Results(made([0.1], name="a\udcff")).to_csv("t.csv")
+    assert r"a\udcff" in Path("t.csv").read_text(encoding="utf-8")
 
 
 def test_csv_of_a_comparison_has_values_and_how_they_were_tested(four):

@@ -181,6 +181,11 @@ def test_documents_that_only_a_filter_names_are_no_negatives_of_a_declared_colle
     assert dict(result) == {"AUC": 0.5, "ranking_loss": 0.5}  # q has a and b left
 
 
+def test_names_between_tabs_may_have_blanks():
+    qrels, run = {"q 1": {"a": 1}}, {"q 1": {"b c": 2.0, "a": 1.0}}
+    assert xmceval.score(qrels, run, metrics="P@1", filter=write("f.txt", "q 1\tb c\n"))["P@1"] == 1
+
+
 def test_names_in_pairs_may_be_words_of_numpy():
     qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"b": 2.0, "a": 1.0}, "r": {"b": 1.0}}
     pairs = [("q", "b"), ("r", "c")]

@@ -138,6 +138,12 @@ def test_the_numbers_of_a_filter_may_come_through_a_pipe(monkeypatch):
     same_numbers(scored(filter="-"), expected)
 
 
+def test_training_labels_may_come_through_a_pipe():
+    options = {"metrics": "PSP", "k": 1}
+    expected = xmceval.score("t.txt", "p.txt", train="t.txt", **options)
+    assert dict(xmceval.score("t.txt", "p.txt", train=feed(TRUTH.encode()), **options)) == dict(expected)
+
+
 def test_copies_are_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
     (tmp_path / "copies").mkdir()

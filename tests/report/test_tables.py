@@ -230,6 +230,9 @@ def test_a_table_that_is_too_wide_or_high_for_latex_is_several():
     assert (few.count(r"\begin{table}"), few.count(r"\begin{tabular}")) == (1, 2)
     many = Sheet((), columns[:3], (Section("", rows * 4),), ())
     assert draw_latex(many).count(r"\begin{table}") == 3
+    first, *others = draw_latex(replace(many, layout=Layout(caption="c", label="l"))).split(r"\end{table}")
+    assert "  \\caption{c}\n  \\label{l}\n" in first
+    assert not any(r"\caption" in text or r"\label" in text for text in others)
 
 
 # CSV.

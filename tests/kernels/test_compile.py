@@ -288,7 +288,7 @@ def test_a_failed_save_costs_nothing(home, monkeypatch, count_again, number):
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", fail)
         count_again(1)
-    for size in (0, 3000):  # of a full disk
+    for size in (0, 500):  # of a full disk
         with room(size):
             count_again(1)
     assert saved(home) == ["lock"]

@@ -22,6 +22,13 @@ UNLISTED, FAULT, ROW = 0, 1, 2
 # Numbers of scratch arrays: int64, float64.
 N_SPACE, N_REAL_SPACE = 7, 4
 
+# The types of `space`, `real_space` and `rooms`.
+WORKING_SPACE = (
+    ("i8[:]",) * N_SPACE,
+    ("f8[:]",) * N_REAL_SPACE,
+    ("u8[:]", "f8[:]", "i8[:]", "u8[:]", "i8[:]", "i8[:]"),
+)
+
 
 @helper
 def _gain(grade, is_exp):
@@ -45,9 +52,7 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
     "i8[:,:]",
     "f8[:]",
     "f8[:,:]",
-    ("i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]"),
-    ("f8[:]", "f8[:]", "f8[:]", "f8[:]"),
-    ("u8[:]", "f8[:]", "i8[:]", "u8[:]", "i8[:]", "i8[:]"),
+    *WORKING_SPACE,
     "i8[:]",
     "i8[:]",
     "f8[:,:,:]",
@@ -268,9 +273,7 @@ def _discount(up, level, discounts):
     "i8",
     "b1",
     "f8[:]",
-    ("i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]"),
-    ("f8[:]", "f8[:]", "f8[:]", "f8[:]"),
-    ("u8[:]", "f8[:]", "i8[:]", "u8[:]", "i8[:]", "i8[:]"),
+    *WORKING_SPACE,
     "f8[:]",
 )
 def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_space, rooms, values):
@@ -286,7 +289,7 @@ def sum_gains(gains, predictions, n_labels, by_label, discounts, space, real_spa
     discounts : float64 [n_ranks + 1]
         The cumulative sums of 0, 1, 2, ... discounts.
     space, real_space, rooms
-        As in `wholerow`.
+        As in `compute_whole_rows`.
     values : float64 [n_rows]
     """
     gain_indptr, gain_indices, all_gains = gains

@@ -4,7 +4,7 @@ Rows are (numerator, denominator).
 """
 
 import math
-from itertools import product
+from itertools import compress, product
 
 
 def differ(x, y):
@@ -33,3 +33,14 @@ def exact_p(a, b):
         left, right = zip(*pairs, strict=True)
         differences.append(abs(ratio_of_sums(left) - ratio_of_sums(right)))
     return sum(difference >= differences[0] - 1e-12 for difference in differences) / len(differences)
+
+
+def exchanged_differences(a, b, value):
+    """Return value(a) - value(b) after every exchange of the rows in which they differ, the first without any."""
+    differing = [row for row, (one, other) in enumerate(zip(a, b, strict=True)) if one != other]
+    differences = []
+    for chosen in product((False, True), repeat=len(differing)):
+        swapped = set(compress(differing, chosen))
+        pairs = [(y, x) if row in swapped else (x, y) for row, (x, y) in enumerate(zip(a, b, strict=True))]
+        differences.append(value([x for x, _ in pairs]) - value([y for _, y in pairs]))
+    return differences

@@ -1,9 +1,10 @@
 """Test differences of label-wise metrics, computed anew for systems exchanged, or for weights drawn, in each row.
 
 At cutoffs, p is the share of random exchanges with at least as large a difference (Yeh, COLING 2000). Systems that
-predict different numbers of labels cannot be exchanged where just their values are equal: p of decisions comes from
-the same draws as the intervals, centred at the difference. Those weight each row by an exponential variate (Rubin,
-The Bayesian bootstrap, Annals of Statistics 1981): no weight is 0, so that a label with one positive row keeps it.
+predict different numbers of labels cannot be exchanged where just their values are equal, so p of decisions is from
+t, with the standard error of the intervals: the deviation over draws that weight each row by an exponential variate
+(Rubin, The Bayesian bootstrap, Annals of Statistics 1981). No weight is 0, so that a label with one positive row
+keeps it; and a nonlinear metric is biased in the draws, which is why their quantiles are no interval.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.comparison.difference import Difference
-from xmceval.comparison.paired import DRAWS, SLACK, PairedT, Resampling
+from xmceval.comparison.paired import DRAWS, SLACK, PairedT, Resampling, p_value
 from xmceval.comparison.sums import Pair
 from xmceval.kernels.metrics.labelwise import DECISIONS
 from xmceval.kernels.metrics.resampling import (
@@ -45,13 +46,14 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, JointRows
+from xmceval.scoring.estimates import t_quantile
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.label_counts import LabelCounters, LabelRows
 from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelMean, LabelRate, Labelwise, table_of
 from xmceval.scoring.totals import Totals
 
-TAILS = (0.025, 0.975)
-MOST_ENTRIES = 1 << 24  # listed at once, 4 bytes each
+N_WEIGHTED = 256  # draws of weights: a standard error from them is within 9 % of that from any number
+MOST_ENTRIES = 1 << 22  # listed at once, 4 bytes each
 ALL_RANKS = 1 << 62
 MOST_IN_4_BYTES = np.iinfo(np.int32).max
 ONE = 4096  # the weight 1 in the units of random weights
@@ -213,13 +215,13 @@ class _Rates:
             places.append(slice(first, len(kinds)))
         return cls(tuple(places), np.array(kinds), np.stack(factors), np.array(are_seen))
 
-    def weigh(self, means: Sequence[LabelMean], cells: LabelCells) -> Float64:
-        """Return the weights of labels in each rate, [n_rates, n_labels]."""
-        weights = np.ones((self.kinds.size, cells.labels.size))
+    def weigh(self, means: Sequence[LabelMean], labels: Int64, find_cells: Callable[[Int64], LabelCells]) -> Float64:
+        """Return the weights of labels in each rate, [n_rates, n_labels]; the cells of labels are found if needed."""
+        weights = np.ones((self.kinds.size, labels.size))
         for mean, place in zip(means, self.places, strict=True):
-            of_labels = mean.weigh(cells)
-            if of_labels is not None and mean.over != "seen":  # which labels are seen depends on the draw
-                weights[place] = of_labels
+            if mean.is_weighted or mean.over not in {"all", "seen"}:  # which labels are seen depends on the draw
+                of_labels = mean.weigh(find_cells(labels))
+                weights[place] = 1.0 if of_labels is None else of_labels
         return weights
 
 
@@ -245,24 +247,25 @@ class _Entries:
         are_predicted = np.zeros(self._n_labels, dtype=np.bool_)
         for of_block, (first, last) in zip(self._lists, itertools.pairwise(self._starts), strict=True):
             count_entries(*of_block, k, flags, counts, are_predicted, self.differ[first:last])
-        self._labels = np.flatnonzero(are_predicted)
-        self._ends = np.concatenate([[0], np.cumsum(counts[self._labels], dtype=np.int64)])
+        self._n_entries = np.where(are_predicted, counts, 0)  # by label; 0 for labels that neither predicts
 
     def list_parts(self) -> Iterator[_Part]:
         """Yield the labels in parts, with at most MOST_ENTRIES entries each unless a label alone has more."""
-        ends = self._ends
+        flags = np.zeros(self._n_labels, dtype=np.uint8)
         start = 0
-        while start < self._labels.size:
-            stop = max(int(np.searchsorted(ends, ends[start] + MOST_ENTRIES, side="right")) - 1, start + 1)
-            labels = self._labels[start:stop]
+        while start < self._n_labels:
+            ends = np.cumsum(self._n_entries[start : start + MOST_ENTRIES], dtype=np.int64)
+            n = max(int(np.searchsorted(ends, MOST_ENTRIES, side="right")), 1)
+            labels = start + np.flatnonzero(self._n_entries[start : start + n])
+            ends = np.concatenate([[0], np.cumsum(self._n_entries[labels], dtype=np.int64)])
             places = np.full(self._n_labels, -1, dtype=np.int32)
-            places[labels] = ends[start:stop] - ends[start]
-            codes = np.empty(int(ends[stop] - ends[start]), dtype=np.int32)
-            flags = np.zeros(self._n_labels, dtype=np.uint8)
+            places[labels] = ends[:-1]
+            codes = np.empty(int(ends[-1]), dtype=np.int32)
             for of_block, first in zip(self._lists, self._starts, strict=False):
                 list_entries(*of_block, self._k, first, flags, places, codes)
-            yield _Part(labels, codes, ends[start : stop + 1] - ends[start])
-            start = stop
+            if labels.size:
+                yield _Part(labels, codes, ends)
+            start += n
 
 
 @cache
@@ -283,12 +286,13 @@ class _Draws:
         self._rates = rates
         self._units = units
         self._differing = np.flatnonzero(differ & (units > 0))
+        self.n_rows = int(np.count_nonzero(units))
         self.n_differing = self._differing.size
         self.is_exact = self.n_differing <= FEW_DIFFER
         shape = n_bins + 1, 2, rates.kinds.size, 2
         self.observed = np.zeros((1, *shape))
         self.exchanged = np.zeros((1 << self.n_differing if self.is_exact else DRAWS, *shape))
-        self.weighted = np.zeros((DRAWS, *shape))
+        self.weighted = np.zeros((N_WEIGHTED, *shape))
 
     def add(self, part: _Part, weights: Float64, bins: Int64, resampling: Resampling, *, exchanges: bool) -> None:
         """Add a part of the labels, with their weights [n_rates, n_labels] and bins [n_labels]."""
@@ -350,14 +354,18 @@ class _Draws:
         if self.is_exact:
             as_large = np.abs(differ(self.exchanged)) >= abs(observed) - SLACK
             return PairedT(float(observed), p=float(as_large.mean()), n_differing=self.n_differing)
-        weighted = differ(self.weighted)
-        drawn = differ(self.exchanged) if by_exchange else weighted - observed
-        as_large = np.abs(drawn) >= abs(observed) - SLACK
-        p = (1 + int(np.count_nonzero(as_large))) / (1 + DRAWS)
-        if isinstance(sides[0], Coverage):  # weighted rows cover the same labels
+        p = None
+        if by_exchange:
+            as_large = np.abs(differ(self.exchanged)) >= abs(observed) - SLACK
+            p = (1 + int(np.count_nonzero(as_large))) / (1 + DRAWS)
+        error = float(np.std(differ(self.weighted), ddof=1))
+        if isinstance(sides[0], Coverage) or error == 0:  # weighted rows cover the same labels
             return PairedT(float(observed), p=p)
-        low, high = np.quantile(weighted, TAILS).tolist()
-        return PairedT(float(observed), low=low, high=high, p=p)
+        degrees = min(self.n_rows, N_WEIGHTED) - 1
+        margin = t_quantile(degrees) * error
+        if p is None:
+            p = p_value(float(observed) / error, degrees)
+        return PairedT(float(observed), low=float(observed) - margin, high=float(observed) + margin, p=p)
 
 
 def compare_labels(
@@ -410,12 +418,16 @@ def _compare_pair(
     draws = _Draws(rates, setup.n_bins, units, entries.differ)
     table = table_of(parts[0], setup)
     by_exchange = not task.needs_scores
+
+    def find_cells(labels: Int64) -> LabelCells:
+        return task.cells_of(labels, table.counts_of(labels), table, setup)
+
     for part in entries.list_parts():
         labels = ids[part.labels] if ids.size else part.labels
         bins = np.full(labels.size, setup.n_bins)
         if setup.bins is not None:
             bins = setup.bins.by_code[setup.propensities.codes_of(labels)]
-        weights = rates.weigh(over_all, task.cells_of(labels, table.counts_of(labels), table, setup))
+        weights = rates.weigh(over_all, labels, find_cells)
         draws.add(part, weights, bins, resampling, exchanges=by_exchange)
     names = ["", *([] if setup.bins is None else [part.name for part in setup.bins.bins])]
     for place, name in enumerate(names):
@@ -425,5 +437,4 @@ def _compare_pair(
             if all(n for side in sides for _, n in side.fractions()):
                 test = draws.test(sides, of_measure, inside, by_exchange=by_exchange)
                 how = "randomization" if by_exchange else "bootstrap"
-                n_rows = int(np.count_nonzero(units))
-                yield Difference(measure, "", "", **asdict(test), n=n_rows, bin=name, test=how)
+                yield Difference(measure, "", "", **asdict(test), n=draws.n_rows, bin=name, test=how)

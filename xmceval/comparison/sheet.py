@@ -29,9 +29,9 @@ from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, Layout, Listing, S
 
 DETECTED = "*"
 WAYS = {  # how label-wise metrics are tested
-    "randomization": "p is from {draws:,} exchanges of the systems in random {rows}, the interval from as many random "
-    "weights of {rows}, with seed {seed}",
-    "bootstrap": "p and the interval are from {draws:,} random weights of {rows}, with seed {seed}",
+    "randomization": "p is from {draws:,} exchanges of systems in random {rows}, the interval from random weights of "
+    "{rows}, with seed {seed}",
+    "bootstrap": "the t test and the interval are from random weights of {rows}, with seed {seed}",
 }
 MOST_PAIRS = 3  # pairs with their own sentences and lists
 
@@ -168,7 +168,7 @@ def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterato
         yield f"{how}, {level}; says nothing about retraining"
     for test, names in _group(tested, attrgetter("test")).items():
         if test:
-            measures = dict.fromkeys(difference.measure.name for difference in names)
+            measures = dict.fromkeys(difference.measure.head for difference in names)
             yield f"{listed(measures, 'and')}: {WAYS[test].format(draws=DRAWS, rows=rows, seed=testing.seed)}"
 
 

@@ -260,6 +260,7 @@ def _clear(space):
 def exchange_rows(entries, words, shift, means, space, sums):
     """Add the sums of rates over labels after exchanging two systems at random in rows, for LANES draws.
 
+    Labels that both systems predict in the same rows are left out, since no exchange changes them.
     Of `entries`, the codes of a label go from `ends[label]` to `ends[label + 1]`, as `list_entries` writes them;
     `units` [n_rows] are weights of rows, and `totals` [LANES] their sums. `words` [n_rows] are random bits, from bit
     `shift` on. `means` are kinds [n_rates]; rates [n_rates, 2, 2, 5], for the numerator and the denominator of each
@@ -273,6 +274,7 @@ def exchange_rows(entries, words, shift, means, space, sums):
     for label in range(ends.size - 1):
         _clear(space)
         only_true = both = both_true = 0.0
+        differs = False
         for entry in range(ends[label], ends[label + 1]):
             code = np.uint64(codes[entry])
             row, flags = code >> FLAG_BITS, code & ALL_FLAGS
@@ -284,12 +286,15 @@ def exchange_rows(entries, words, shift, means, space, sums):
             elif flags == BOTH | TRUE:
                 both_true += unit
             else:
+                differs = True
                 bits = words[row] >> np.uint64(shift)
                 stays, goes = flags * WIDTH, (flags ^ np.uint64(BOTH)) * WIDTH
                 for lane in range(LANES):
                     moved = unit if (bits >> np.uint64(lane)) & ONE else 0.0
                     space[stays + np.uint64(lane)] += unit - moved
                     space[goes + np.uint64(lane)] += moved
+        if not differs:
+            continue
         for lane in range(LANES):
             space[TRUE * LANES + lane] = only_true
             space[BOTH * LANES + lane] = both

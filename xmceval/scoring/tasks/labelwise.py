@@ -115,13 +115,13 @@ class _LabelSum:
     table: CountTable
     setup: Setup
     over: str = "all"  # the labels that count
+    is_weighted: bool = False  # by the number of rows in which a label is true
 
 
 @dataclass
 class MacroMean(_LabelSum):
     """The mean of a rate over a set of labels; its sum is rounded once, so that the order has no effect."""
 
-    is_weighted: bool = False  # by the number of rows in which a label is true
     n_inside: int = 0
     largest: int = -1
 

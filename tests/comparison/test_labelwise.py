@@ -1,0 +1,270 @@
+"""Differences of label-wise metrics: against every exchange of small data, weights drawn here, and many samples."""
+
+import math
+
+import numpy as np
+import pytest
+from judge import naive_labels, naive_pairs
+from scipy import sparse, stats
+
+import xmceval
+from xmceval.comparison.paired import DRAWS
+
+N_LABELS = 7
+AT_K = {
+    "macroF1": ("F", {}),
+    "macroF1(beta=2)": ("F", {"beta": 2.0}),
+    "macroF1(over=truth)": ("F", {"over": "truth"}),
+    "macroF1(over=seen)": ("F", {"over": "seen"}),
+    "macroF1(over=train)": ("F", {"over": "train"}),
+    "macroP": ("precision", {}),
+    "macroP(zero=skip)": ("precision", {"zero": "skip"}),
+    "macroP(over=seen,zero=1)": ("precision", {"over": "seen", "zero": "1"}),
+    "macroR": ("recall", {}),
+    "macroJaccard": ("Jaccard", {}),
+    "macroBA": ("balanced", {}),
+    "macroBA(zero=skip)": ("balanced", {"zero": "skip"}),
+    "weightedF1": ("F", {"average": "weighted"}),
+}
+OF_DECISIONS = {
+    "f1_score(average=macro)": ("F", {}),
+    "Jaccard(average=macro)": ("Jaccard", {}),
+    "precision_score(average=macro,zero=skip)": ("precision", {"zero": "skip"}),
+    "specificity(average=macro)": ("specificity", {}),
+    "recall_score(average=weighted)": ("recall", {"average": "weighted"}),
+}
+TRAIN = [3, 1, 0, 2, 4, 1, 1]
+
+
+def made(rng, n_rows, n_differing):
+    """Return true labels and two systems' ranked labels, which differ in some rows."""
+    truth = [set(rng.choice(N_LABELS, rng.integers(0, 4), replace=False).tolist()) for _ in range(n_rows)]
+    first = [rng.permutation(N_LABELS)[: rng.integers(1, 4)].tolist() for _ in range(n_rows)]
+    second = list(first)
+    for row in rng.choice(n_rows, n_differing, replace=False).tolist():
+        while set(second[row]) == set(first[row]):
+            second[row] = rng.permutation(N_LABELS)[: rng.integers(1, 4)].tolist()
+    return truth, first, second
+
+
+def matrix(rows):
+    """Return ranked labels as scores."""
+    scores = sparse.lil_matrix((len(rows), N_LABELS))
+    for row, labels in enumerate(rows):
+        for rank, label in enumerate(labels):
+            scores[row, label] = len(labels) - rank
+    return scores.tocsr()
+
+
+def truth_of(rows):
+    return sparse.csr_matrix([[float(label in row) for label in range(N_LABELS)] for row in rows])
+
+
+def evaluator(truth, rate, options):
+    """Return the function of a system's labels that the judge computes."""
+    rules = {"average": "macro", "train": TRAIN} | options
+
+    def value(predicted):
+        sets = [(true, set(labels)) for true, labels in zip(truth, predicted, strict=True)]
+        return naive_labels.evaluate(
+            rate, rules["average"], sets, N_LABELS, **{k: v for k, v in rules.items() if k != "average"}
+        )
+
+    return value
+
+
+def compare(truth, first, second, metrics, **options):
+    systems = {"a": matrix(first), "b": matrix(second)}
+    if any("(" in name and "average" in name for name in metrics):
+        options["threshold"] = 0.5
+    else:
+        options = {"k": 3, "counts": TRAIN, "n_train": 9} | options
+    return xmceval.compare(truth_of(truth), systems, metrics=metrics, **options)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_differing", [0, 2, 5])
+def test_few_rows_that_differ_are_exchanged_in_all_ways(seed, n_differing):
+    truth, first, second = made(np.random.default_rng(seed), 9, n_differing)
+    for metrics in (AT_K, OF_DECISIONS):
+        comparison = compare(truth, first, second, list(metrics))
+        for name, (rate, options) in metrics.items():
+            value = evaluator(truth, rate, options)
+            sizes = np.abs(naive_pairs.exchanged_differences(second, first, value))
+            difference = comparison[f"{name}@3" if metrics is AT_K else name, "b", "a"]
+            assert difference.difference == pytest.approx(value(second) - value(first), abs=1e-12)
+            assert difference.p == np.mean(sizes >= sizes[0] - 1e-12)
+            assert (difference.low, difference.n_differing, difference.n) == (None, n_differing, 9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_exchanges_have_the_p_of_all_exchanges(seed):
+    truth, first, second = made(np.random.default_rng(seed), 12, 9)
+    comparison = compare(truth, first, second, list(AT_K))
+    for name, (rate, options) in AT_K.items():
+        sizes = np.abs(naive_pairs.exchanged_differences(second, first, evaluator(truth, rate, options)))
+        p = np.mean(sizes >= sizes[0] - 1e-12)
+        difference = comparison[f"{name}@3", "b", "a"]
+        assert difference.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / DRAWS) + 1 / DRAWS)
+        assert difference.test == "randomization"
+
+
+@pytest.mark.parametrize("metrics", [AT_K, OF_DECISIONS])
+def test_intervals_are_those_of_exponential_weights(metrics, rng):
+    truth, first, second = made(rng, 60, 40)
+    weights = rng.exponential(size=(400, 60))
+    comparison = compare(truth, first, second, list(metrics))
+    for name, (rate, options) in metrics.items():
+        rules = {"average": "macro", "train": TRAIN} | options
+        average = rules.pop("average")
+        support = np.array([sum(label in row for row in truth) for label in range(N_LABELS)])
+        draws = []
+        for drawn in weights:
+            values = []
+            for system in (second, first):
+                sets = [(true, set(labels)) for true, labels in zip(truth, system, strict=True)]
+                columns = [naive_labels.of_label(sets, label, drawn) for label in range(N_LABELS)]
+                if average == "weighted":  # the weights of labels are those of the data
+                    rates = [naive_labels.rate_of(rate, column, 1.0, "0") for column in columns]
+                    values.append(np.average(rates, weights=support))
+                else:
+                    values.append(naive_labels.evaluate(rate, average, sets, N_LABELS, weights=drawn, **rules))
+            draws.append(values[0] - values[1])
+        difference = comparison[f"{name}@3" if metrics is AT_K else name, "b", "a"]
+        low, high = difference.interval
+        assert (low + high) / 2 == pytest.approx(difference.difference, abs=1e-12)
+        assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 59) * np.std(draws), rel=0.2)
+        if metrics is OF_DECISIONS:
+            error = (high - low) / 2 / stats.t.ppf(0.975, 59)
+            assert difference.p == pytest.approx(2 * stats.t.sf(abs(difference.difference) / error, 59), abs=1e-9)
+            assert difference.test == "bootstrap"
+
+
+def spread_out(rng, n_rows=400, n_labels=40):
+    """Return sparse truth and scores of two systems over labels from frequent to rare."""
+    truth = rng.random((n_rows, n_labels)) < 0.3 / np.arange(1, n_labels + 1) ** 0.7
+    scores = [truth * strength + rng.normal(size=truth.shape) for strength in (1.2, 1.6)]
+    return sparse.csr_matrix(truth.astype(float)), [sparse.csr_matrix(np.where(s > 0, s, 0)) for s in scores]
+
+
+NAMES = ["macroF1", "macroP(zero=skip)", "macroF1(of=means)", "coverage", "weightedF1"]
+
+
+def collect(comparison):
+    return {
+        (difference.key, difference.bin): (difference.difference, difference.low, difference.high, difference.p)
+        for difference in comparison.differences
+    }
+
+
+def test_tests_do_not_depend_on_threads_or_blocks(rng, tmp_path):
+    truth, (a, b) = spread_out(rng)
+    options = {"metrics": NAMES, "k": [1, 3], "counts": np.arange(40, 0, -1), "n_train": 99, "by_frequency": 2}
+    one = collect(xmceval.compare(truth, {"a": a, "b": b}, threads=1, **options))
+    assert one == collect(xmceval.compare(truth, {"a": a, "b": b}, threads=3, **options))
+    for name, array in {"y": truth, "a": a, "b": b}.items():
+        sparse.save_npz(tmp_path / f"{name}.npz", array)
+    files = {name: tmp_path / f"{name}.npz" for name in "ab"}
+    assert one == collect(xmceval.compare(tmp_path / "y.npz", files, **options))
+
+
+def test_labels_with_large_ids_are_tested_alike(rng):
+    truth, (a, b) = spread_out(rng, 80)
+    ids = np.cumsum(rng.integers(1, 2**29, 40)).astype(np.int64)
+
+    def spread(array):
+        return sparse.csr_matrix((array.data, ids[array.indices], array.indptr), shape=(80, int(ids[-1]) + 1))
+
+    options = {"metrics": "macroF1(over=truth),coverage", "k": 2}
+    small = xmceval.compare(truth, {"a": a, "b": b}, **options)
+    large = xmceval.compare(spread(truth), {"a": spread(a), "b": spread(b)}, **options)
+    assert collect(small) == collect(large)
+
+
+def test_bins_are_tested_as_their_labels_alone(rng):
+    truth, (a, b) = spread_out(rng)
+    counts = np.repeat([90, 5], 20)
+    options = {"metrics": "macroF1,macroP(zero=skip),coverage", "k": 40}  # all are ranked, so that columns are separate
+    bins = xmceval.compare(truth, {"a": a, "b": b}, counts=counts, n_train=99, by_frequency=[50], **options)
+    names = [part.bin.name for part in bins.results[0].slices]
+    for name, columns in zip(names, (slice(0, 20), slice(20, 40)), strict=True):
+        alone = xmceval.compare(truth[:, columns], {"a": a[:, columns], "b": b[:, columns]}, **options | {"k": 20})
+        for difference in bins.differences:
+            if difference.bin == name:
+                other = alone[difference.measure.name.replace("@40", "@20"), "b", "a"]
+                assert difference.difference == pytest.approx(other.difference, abs=1e-12)
+                assert difference.p == pytest.approx(other.p, abs=0.05)
+
+
+def test_groups_are_tested_as_their_rows_alone(rng):
+    truth, (a, b) = spread_out(rng)
+    groups = np.array(["x", "y"])[np.arange(400) % 2]
+    options = {"metrics": "macroF1,coverage", "k": 3}
+    both = xmceval.compare(truth, {"a": a, "b": b}, by_group=groups, **options)
+    for name in "xy":
+        rows = np.flatnonzero(groups == name)
+        alone = xmceval.compare(truth[rows], {"a": a[rows], "b": b[rows]}, **options)
+        for difference in [difference for difference in both.differences if difference.bin == name]:
+            other = alone[difference.measure.name, "b", "a"]
+            assert difference.difference == pytest.approx(other.difference, abs=1e-12)
+            assert difference.n == other.n == 200
+            assert difference.p == pytest.approx(other.p, abs=0.05)
+            if other.low is not None:
+                assert difference.high - difference.low == pytest.approx(other.high - other.low, rel=0.2)
+
+
+def test_weights_scale_rows(rng):
+    truth, (a, b) = spread_out(rng)
+    options = {"metrics": ["macroF1", "f1_score(average=macro)"], "k": 3}
+    plain = xmceval.compare(truth, {"a": a, "b": b}, **options)
+    equal = xmceval.compare(truth, {"a": a, "b": b}, sample_weight=np.full(400, 0.3), **options)
+    for key, difference in plain.items():
+        assert equal[key].p == pytest.approx(difference.p, abs=1e-9)
+        assert equal[key].interval == pytest.approx(difference.interval, abs=1e-9)
+    kept = np.arange(400) < 250
+    some = xmceval.compare(truth, {"a": a, "b": b}, sample_weight=kept.astype(float), **options)
+    alone = xmceval.compare(truth[:250], {"a": a[:250], "b": b[:250]}, **options)
+    for key, difference in alone.items():
+        assert some[key].interval == pytest.approx(difference.interval, abs=1e-12)
+        assert (some[key].p, some[key].n) == (pytest.approx(difference.p, abs=1e-12), 250)
+
+
+def test_holm_and_verdicts_count_label_wise_metrics(rng):
+    truth, (a, b) = spread_out(rng)
+    comparison = xmceval.compare(truth, {"a": a, "b": b, "c": a * 0.5 + b * 0.5}, metrics="macroF1", k=3)
+    differences = list(comparison.values())
+    assert [difference.p_adjusted for difference in differences] != [difference.p for difference in differences]
+    assert "b is better than" in str(comparison)
+    assert "macroF1: p is from 1,000 exchanges of systems in random instances" in " ".join(str(comparison).split())
+
+
+def test_a_large_bias_of_draws_does_not_move_the_interval():
+    """Half of the labels have one positive, so that each draw of weights changes most of their rates."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n_labels = 300
+        rows = rng.integers(0, 500, n_labels)
+        truth = np.zeros((500, n_labels))
+        truth[rows, np.arange(n_labels)] = 1
+        truth[:, ::2] = rng.random((500, n_labels // 2)) < 0.05
+        a, b = (truth * (rng.random(truth.shape) < hit) + (rng.random(truth.shape) < 0.004) for hit in (0.4, 0.8))
+        comparison = xmceval.compare(
+            truth, {"a": sparse.csr_matrix(a), "b": sparse.csr_matrix(b)}, metrics="f1_score(average=macro)"
+        )
+        [difference] = comparison.values()
+        assert difference.low < difference.difference < difference.high
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"metrics": "macroF1(over=largest)", "k": 1}, "only means over instances and rates of labels have them"),
+        ({"metrics": "macroAUC"}, "only means over instances and rates of labels have them"),
+        ({"metrics": "MCC(average=macro)"}, "only means over instances and rates of labels have them"),
+    ],
+)
+def test_metrics_that_are_not_tested_say_so(options, reason, rng):
+    truth, (a, b) = spread_out(rng, 50)
+    comparison = xmceval.compare(truth, {"a": a, "b": b}, **options)
+    assert reason in " ".join(comparison.facts)
+    assert all(difference.p is None for difference in comparison.values())

@@ -153,7 +153,7 @@ def test_the_readme_counts_the_functions_that_agree():
         for (peer, metric, _), lines in recorded().items():
             if group_of(metric) == group:
                 own[peer].append(agrees(lines))
-        counts = [f"{peer} {sum(found)} of {len(found)}" for peer, found in own.items() if found]
+        counts = [f"{peer} {sum(found)}/{len(found)}" for peer, found in own.items() if found]
         items.append(f"- {group}: {', '.join(counts)}")
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert f": {' '.join(items)} ## " in readme

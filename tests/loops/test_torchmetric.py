@@ -1,6 +1,7 @@
 """The metric of torchmetrics: the values of `score`, over batches, processes and copies, each row once."""
 
 import copy
+import doctest
 import importlib
 import pickle
 import subprocess
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from support.approved import check_answers, evaluate
 from support.files import write
+from support.recipes import GUIDES, find_code, split_parts
 
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -222,7 +224,11 @@ def test_flat_has_the_bins_and_refuses_names_that_are_the_same():
 PROCESSES = """
 import datetime, sys, torch
 from torch import distributed, multiprocessing
+from xmceval import Evaluator
 from xmceval.torch import Metric
+
+guide = {"evaluator": Evaluator(metrics=["P", "nDCG(gain=exp)", "macroF1"], k=[1, 2], n_labels=5)}
+exec(open("guide.py").read(), guide)
 
 def run(rank, path):
     wait = datetime.timedelta(seconds=120)  # of one process for the other
@@ -234,8 +240,10 @@ def run(rank, path):
     of_batch = metric(scores[rows], truth[rows])
     values = metric.compute()
     assert values == metric.compute()
+    dataset = torch.utils.data.TensorDataset(scores, truth)
+    together = guide["validate_together"](torch.nn.Identity(), dataset)
     gathered = [None, None]
-    shown = [{name: float(value) for name, value in found.items()} for found in (of_batch, values)]
+    shown = [{name: float(value) for name, value in found.items()} for found in (of_batch, values, together)]
     distributed.all_gather_object(gathered, shown)
     if rank == 0:
         print(gathered)
@@ -247,10 +255,14 @@ if __name__ == "__main__":  # forked, as to load torch takes a slow machine a mi
 """
 
 
-def test_processes_gather_their_rows_and_each_batch_has_its_own_values():
+def test_processes_gather_their_rows_as_the_guide_does_and_each_batch_has_its_own_values():
+    examples = doctest.DocTestParser().get_examples(find_code(split_parts(GUIDES["loops"])[1]["PyTorch"]))
+    sources = [example.source for example in examples]
+    write("guide.py", "".join(source for source in sources if source.startswith(("import", "from", "def"))))
     write("processes.py", PROCESSES)
     command = [sys.executable, "processes.py", Path("meeting").absolute()]
     printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     scores, truth = draw(7)
-    expected = [[scored(scores[rows], truth[rows]), scored(scores, truth)] for rows in (slice(4), slice(4, 7))]
+    whole = scored(scores, truth)
+    expected = [[scored(scores[rows], truth[rows]), whole, whole] for rows in (slice(4), slice(4, 7))]
     assert printed == f"{expected}\n"

@@ -161,6 +161,38 @@ def test_systems_may_be_columns_but_for_a_benchmark():
     assert "for results of `score` and `compare` but not of a benchmark" in " ".join(GUIDES["start"].split())
 
 
+LOOPS = split_parts(GUIDES["loops"])[1]
+
+
+@pytest.mark.parametrize("heading", LOOPS)
+def test_loops_run(heading):
+    code = find_code(LOOPS[heading])
+    for library in find_imports(code):
+        pytest.importorskip(library)
+    run(code)
+
+
+VECTORS = split_parts(GUIDES["search"])[1]["From vectors to values"]
+WAYS = re.findall(r"^\| `(\w.+)` \| ", VECTORS, re.MULTILINE)
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("index.")])
+def test_blocks_of_vectors_give_the_values_of_all_scores(way, rng):
+    names = run(">>> import xmceval\n" + find_code(VECTORS))
+    for name, n in (("queries", 70), ("labels", 500)):
+        np.save(f"{name}.npy", rng.normal(size=(n, 8)).astype("float32"))
+    queries, labels = (np.load(f"{name}.npy", mmap_mode="r") for name in ("queries", "labels"))
+    truth = [set(rng.integers(0, 500, 3).tolist()) for _ in range(70)]
+    expected = xmceval.score(truth, queries @ labels.T, metrics="nDCG", k=10)
+    if way.startswith("torch"):
+        names["torch"] = pytest.importorskip("torch")
+        queries, labels = (names["torch"].tensor(np.array(vectors)) for vectors in (queries, labels))
+    if not way.startswith("find_best"):
+        names["find_best"] = eval(f"lambda queries, labels, k: {way}", names)
+    result = names["evaluate"](queries, labels, truth, k=100, block=20)
+    assert result["nDCG@10"] == expected["nDCG@10"] > 0
+
+
 def test_recipes_are_found_and_what_they_import(capsys):
     _, recipes = split_parts(GUIDES["loops"])
     without = [name for name, text in recipes.items() if not re.search("Evaluator|Metric", text)]

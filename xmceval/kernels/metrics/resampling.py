@@ -123,7 +123,7 @@ def _take(of_rows, row, most, first_row, flags, places, codes):
     for entry in range(indptr[row], _last(of_rows, row, most)):
         label = labels[entry]
         if flags[label] and places[label] >= 0:
-            codes[places[label]] = (first_row + row) << 3 | flags[label]
+            codes[places[label]] = (first_row + row) << 3 | np.int64(flags[label])
             places[label] += 1
         flags[label] = 0
 

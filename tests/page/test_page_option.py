@@ -50,14 +50,14 @@ def test_a_page_tells_how_to_make_it_again(files, run):
 def test_titles_and_tests_of_a_page_are_those_of_its_systems_and_its_command(files, run):
     assert run("score", "t.txt", "My $x=a.txt", "--page", "p.htm", *ASKED)[0] == 0
     root = parse((files / "p.htm").read_text(encoding="utf-8"))
-    assert root.all("h1")[0].text == "My $x"
+    assert root.all("h1")[0].text == "My $x on t.txt"
     assert root.all("title")[0].text == "My $x on t.txt"
     assert root.all("pre")[0].text == "xmceval score t.txt 'My $x=a.txt' --page p.htm -k 1 -m P"
     asked = ("t.txt", "a.txt", "b=-b $x.txt", *ASKED, "-q")
     for command, ids in (("score", set()), ("compare", {"verdict", "differences"})):
         assert run(command, *asked, "--page", f"{command}.html")[0] == 0
         root = parse((files / f"{command}.html").read_text(encoding="utf-8"))
-        assert root.all("h1")[0].text == "a and b"
+        assert root.all("h1")[0].text == "a and b on t.txt"
         assert {each.attributes["id"] for each in root.all("section")} & {"verdict", "differences"} == ids
 
 

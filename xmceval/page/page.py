@@ -37,7 +37,7 @@ def render_page(
 ) -> str:
     """Write a page of systems scored on the same truth; equal results give equal bytes.
 
-    The default title names the systems and the truth.
+    The default title names the systems and the data set, or else the truth.
     """
     check_installed()
     layout = layout.settle(results[0].nouns)
@@ -80,11 +80,14 @@ def render_page(
     if len(systems) > MOST_NAMES:
         listing = counted(len(systems), "system")
         heading = text(listing)
+    data = results[0].options.get("dataset", truth)
+    if data != ARRAY:
+        listing = f"{listing} on {data}"
+        heading = join([heading, " on ", name(data)])
     if title:
         heading = name(title)
     facts: list[Child] = list(sheet.above)
     if truth != ARRAY:
-        listing = f"{listing} on {truth}"
         facts = [["Truth: ", name(truth)], *facts]
     header = element("header", element("h1", heading), element("p", separate(facts, " · "), class_="about"))
     return _frame_page(title or listing, header, sections)

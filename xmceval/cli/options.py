@@ -254,6 +254,7 @@ require = option(
 )
 dask = option("--dask", metavar="ADDRESS", help="Score on a Dask cluster: tcp://host:8786, or local:N for N processes.")
 strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")
+page = file_option("--page", group="Output", help="Write a page with tables and pictures.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 threads = derived_option("threads", Options)
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results, doubts and errors.")

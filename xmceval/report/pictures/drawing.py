@@ -61,10 +61,10 @@ def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any
     return scale(measure, nouns) * np.array([(estimate.value, *estimate.bar) for estimate in estimates]).T
 
 
-def describe_bars(estimates: Iterable[Any]) -> str:
+def describe_bars(results: Iterable[Result]) -> str:
     """Say what the error bars of a picture are."""
-    kinds = ("95% intervals" if estimate.sd is None else "± sd over runs" for estimate in estimates)
-    return " or ".join(dict.fromkeys(kinds))
+    sds = (result.figures[0].estimate.sd for result in results)
+    return " or ".join(dict.fromkeys("95% intervals" if sd is None else "± sd over runs" for sd in sds))
 
 
 def name_with_unit(name: str, measure: Measure, nouns: Nouns, of_percent: str = "%") -> str:
@@ -85,7 +85,7 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     has_intervals = has_points or len(results) <= MOST_BANDS
     draw = _draw_points if has_points else partial(_draw_lines, has_intervals=has_intervals)
     intervals = ""
-    bars = describe_bars(result.figures[0].estimate for result in results)
+    bars = describe_bars(results)
     note = f"{bars} are left out: {n_points} would overlap in each panel"
     if has_intervals:
         intervals = f", with {bars}"
@@ -161,7 +161,7 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     return Plan(
         panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
         keys=list_keys(names, lambda look: Patch(**look.bar)),
-        caption=f"metrics by {noun}, with {describe_bars(result.figures[0].estimate for result in results)}",
+        caption=f"metrics by {noun}, with {describe_bars(results)}",
         text=f"{listed(measures)} by {noun} ({listed(part.name for part in bins)}) for {listed(names)}",
     )
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, product
 from statistics import fmean
 from typing import TYPE_CHECKING, overload
 
 from xmceval.comparison.comparison import Comparison, record_comparison
-from xmceval.comparison.difference import RunsOf
 from xmceval.comparison.options import Testing
 from xmceval.comparison.sheet import describe_runs, describe_tests, find_signs, mark_against, mark_best, settle_runs
 from xmceval.errors import UsageError, counted, listed
@@ -165,35 +164,14 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         return sum(1 for _ in self)
 
     @cached_property
-    def averaged(self) -> dict[str, list[str]]:
-        """By metric, the data sets on which a system was scored, which its mean is over."""
-        return {
-            measure.name: [
-                dataset.name
-                for dataset in self.datasets
-                if any(measure.name in result for result in dataset.systems.values())
-            ]
-            for measure in self.measures
-        }
-
-    @cached_property
     def means(self) -> dict[str, dict[str, float]]:
-        """By metric and system, the mean over data sets if there are several; a system that lacks one has none."""
-        means: dict[str, dict[str, float]] = {}
-        for metric, names in self.averaged.items():
-            for system in self.systems if len(names) > 1 else ():
-                with suppress(KeyError):  # it has no value there
-                    means.setdefault(metric, {})[system] = fmean(self[name, system, metric] for name in names)
+        """By system and metric, the mean over all data sets with a comparison, if it has a value on each of several."""
+        means: dict[str, dict[str, float]] = {system: {} for system in self.systems}
+        if len(self) > 1:
+            for system, measure in product(self.systems, self.measures):
+                with suppress(KeyError):  # a data set lacks a value
+                    means[system][measure.name] = fmean(self[name, system, measure.name] for name in self)
         return means
-
-    def _make_mean(self, layout: Layout) -> Section:
-        """Make the rows of means over data sets, like those of values that were published for one."""
-        values = {
-            system: {metric: of_metric[system] for metric, of_metric in self.means.items() if system in of_metric}
-            for system in self.systems
-        }
-        section = _make_section(self, DatasetOutcome(MEAN, None, values), layout, Signs())
-        return replace(section, title=OVER)
 
     def _sheet(self, layout: Layout, *, is_joined: bool = False) -> Sheet:
         """Build the table with sections by bin of labels and data set, or joined with data sets as columns."""
@@ -210,8 +188,10 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
                 for part in result.slices:
                     section = _make_section(self, dataset, layout, marks, part)
                     by_bin.setdefault(part.bin.name, {})[dataset.name] = section
-        if self.means:
-            by_bin[""][OVER] = self._make_mean(layout)
+        if any(self.means.values()):
+            # These rows are like those of published values.
+            section = _make_section(self, DatasetOutcome(MEAN, None, self.means), layout, Signs())
+            by_bin[""][OVER] = replace(section, title=OVER)
         sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
         propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in self.items()}
         about = [f"{name}: {words}" for name, words in propensities.items() if words]
@@ -258,7 +238,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             for comparison in self.values()
         )
         if form in {"table", "latex"} and len(self.datasets) > 1 and has_same_metrics:
-            n_groups = len(self.datasets) + bool(self.means)
+            n_groups = len(self.datasets) + any(self.means.values())
             candidates = [(narrow, True, (n_groups + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
@@ -296,14 +276,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
                 }
                 for dataset in self.datasets
             ],
-            "means": [
-                {
-                    "metric": metric,
-                    "datasets": self.averaged[metric],
-                    "systems": [{"name": name, "value": of_metric.get(name)} for name in self.systems],
-                }
-                for metric, of_metric in self.means.items()
-            ],
+            "means": [{"system": name, "metrics": values} for name, values in self.means.items()],
             **record_gates(self.gates),
         }
 
@@ -393,20 +366,17 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
 
 def _list_computed(comparison: Comparison) -> Iterator[Record]:
     """Yield a record for each value of the systems on a data set, which is the mean over runs."""
-    runs_by_system = {runs.name: runs for runs in comparison.runs}
+    names_of_runs = {runs.name: runs.results for runs in comparison.runs}
     files = {result.name: result.scores for result in comparison.results}
     for name, result in comparison.systems.items():
-        runs = runs_by_system.get(name, RunsOf(name, (name,), ()))
-        spreads = (*runs.spreads, *runs.spreads_in_bins)
-        sds = {(spread.bin, spread.measure.name): spread.sd for spread in spreads}
+        runs = names_of_runs.get(name, (name,))
         for line in list_values([result]):
             marks = comparison.marks(name, line["bin"]) or {}
             yield {
                 **line,
-                "n_runs": len(runs.results),
-                "sd": sds.get((line["bin"], line["name"])),
+                "n_runs": len(runs),
                 "mark": marks.get(line["name"]),
-                "scores": ", ".join(files[run] for run in runs.results),
+                "scores": ", ".join(files[run] for run in runs),
             }
 
 
@@ -487,20 +457,13 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
 
 
 def _explain_means(benchmark: Benchmark) -> Iterator[str]:
-    """Say over which data sets means are, if not over all, and which systems have none."""
-    if not benchmark.means:
-        return
-    metrics: dict[tuple[str, ...], list[str]] = {}  # by data sets
-    for metric, names in benchmark.averaged.items():
-        metrics.setdefault(tuple(names), []).append(metric)
-    for datasets, of_datasets in metrics.items():
-        if len(datasets) < 2:
-            yield f"no {MEAN} of {listed(of_datasets)}, which fewer than two data sets have"
-        elif len(datasets) < len(benchmark.datasets):
-            yield f"{MEAN} of {listed(of_datasets)} over {listed(datasets)}"
-    lacking = [name for name in benchmark.systems if any(name not in means for means in benchmark.means.values())]
-    if lacking:
-        yield f"no {MEAN} for systems without a value on one of its data sets: {listed(lacking)}"
+    """Say over which data sets means are, if not over all, and which systems lack some."""
+    lacking = [name for name, values in benchmark.means.items() if len(values) < len(benchmark.measures)]
+    if any(benchmark.means.values()):
+        if len(benchmark) < len(benchmark.datasets):
+            yield f"{MEAN} over {listed(benchmark)}"
+        if lacking:
+            yield f"no {MEAN} where a data set lacks a value: {listed(lacking)}"
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:

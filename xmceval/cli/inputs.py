@@ -73,22 +73,20 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
         name, _, files = text.partition("=")
         if not (name and files):
             raise UsageError(f"--runs {text}: expected NAME=FILES")
-        systems.append(System(_find_runs(text, files, quiet=arguments["quiet"]), name))
+        systems.append(System(_find_runs(text, files), name))
     return Inputs(arguments["truth"], systems, Options.of(arguments), dict(zip(names, paths, strict=True)))
 
 
-def _find_runs(text: str, files: str, *, quiet: bool) -> list[Any]:
+def _find_runs(text: str, files: str) -> list[Any]:
     """Return the runs of a system: those that a pattern matches, or files with commas between them."""
     from xmceval.files.shards import find_shards
     from xmceval.rows.shards import parts_of
 
     runs: list[Any] = [path for path in files.split(",") if path]
-    if len(runs) == 1 and is_pattern(to_path(runs[0])):
+    if len(runs) == 1:
         runs = list(parts_of(find_shards(runs[0])))
-        if len(runs) == 1 and not quiet:
-            say(f"note: --runs {text} matches {runs[0]} only, and one run has no spread")
-    elif len(runs) < 2:
-        raise UsageError(f"--runs {text}: expected at least two files with commas between them, or a quoted pattern")
+    if len(runs) < 2:
+        raise UsageError(f"--runs {text}: expected at least two files (hint: a single one is a system without --runs)")
     return runs
 
 

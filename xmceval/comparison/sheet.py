@@ -170,21 +170,19 @@ def describe_tests(testing: Testing, comparisons: Mapping[str, Compared]) -> Ite
 
     Comparisons are by data set; a single one has no name.
     """
-    tested = {
-        name: [difference for difference in comparison.differences if difference.p is not None]
-        for name, comparison in comparisons.items()
-    }
-    every = [difference for differences in tested.values() for difference in differences]
+    every = list[Difference]()
+    sizes = list[str]()  # numbers of rows, by data set
+    for name, comparison in comparisons.items():
+        tested = [difference for difference in comparison.differences if difference.p is not None]
+        every += tested
+        numbers = [difference.n for difference in tested if difference.unit == "row" and not difference.bin]
+        if numbers:
+            sizes.append(f"{_write_range(numbers)} on {name}".removesuffix(" on "))
     if not every:
         return
     units = {difference.unit for difference in every}
     level = describe_level(list(comparisons.values()))
     rows = listed(map(plural, dict.fromkeys(difference.nouns.row for difference in every)), "or")
-    sizes = []
-    for name, differences in tested.items():
-        numbers = [difference.n for difference in differences if difference.unit == "row" and not difference.bin]
-        if numbers:
-            sizes.append(f"{_write_range(numbers)} on {name}".removesuffix(" on "))
     paired = rows
     if sizes:
         paired += f" (n = {listed(sizes)})"

@@ -4,10 +4,13 @@ import csv
 import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from support.approved import check_answers
 from support.benchmarks import benchmark
 from support.forms import render
+
+from xmceval.report.sheet import DEFAULT
 
 THREE = {
     "first": {"old": 20, "new": [29, 31], "raw": 21},
@@ -23,6 +26,13 @@ def three():
     return benchmark(THREE, against="old", published={"first": {"Known": {"P@1": 0.8}}}, why=why, failed=failed)
 
 
+@pytest.fixture(scope="module")
+def singles():
+    """Return a benchmark of systems without runs, whose ± is sd."""
+    sets = {name: THREE[name] for name in ("first", "second")}
+    return benchmark({name: {"old": hits["old"], "new": hits["new"][0]} for name, hits in sets.items()})
+
+
 @pytest.mark.parametrize(
     ("form", "options", "value"),
     [
@@ -33,10 +43,51 @@ def three():
         ("md", {"intervals": True}, "50.00 ±16.19"),
     ],
 )
-def test_intervals_are_shown_where_they_fit_or_are_asked_for(three, form, options, value):
-    text = render(three, form, **options)
+def test_intervals_are_shown_where_they_fit_or_are_asked_for(singles, form, options, value):
+    text = render(singles, form, **options)
     assert value in text
     assert ("±" in text) == ("±" in value)
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "value", "mean"),
+    [
+        ("table", {"width": 150}, "75.00 ± 3.54", "62.08"),
+        ("md", {}, "75.00** ± 3.54", "62.08"),
+        ("latex", {}, r"\textbf{75.00}~{\scriptsize $\pm$ 3.54}", "62.08"),
+        ("table", {"places": 1}, "75.0 ± 3.5", "62.1"),
+        ("md", {"percent": False}, "0.7500** ± 0.0354", "0.6208"),
+        ("latex", {"intervals": True}, r"\textbf{75.00}\textsuperscript{$+$}\phantom", "62.08"),
+    ],
+)
+def test_means_over_runs_and_data_sets_are_those_of_numpy(three, form, options, value, mean):
+    """Of 40 rows, new is right in 29 and 31, again in 29 and 31, and in 14 and 15."""
+    runs = np.array([[29, 31], [29, 31], [14, 15]]) / 40
+    assert three.means["old"]["P@1"] == pytest.approx(np.mean([20, 12, 15]) / 40)
+    assert three.means["new"]["P@1"] == pytest.approx(runs.mean())
+    assert np.std(runs[0], ddof=1) == pytest.approx(0.0354, abs=5e-5)
+    text = render(three, form, **options)
+    assert value in text
+    assert mean in text
+    lines = ["no mean where a data set lacks a value: raw, Known", "mean over first, second, third"]
+    lines.append("over 2 runs of new" if options.get("intervals") else "sd over 2 runs of new")
+    assert all(line in text.replace("\n  ", " ") for line in lines)
+    recorded = {record["system"]: record["metrics"] for record in three.to_dict()["means"]}
+    assert recorded == three.means
+    assert [name for name in recorded if not recorded[name]] == ["raw", "Known"]
+
+
+def test_a_mean_has_at_least_two_data_sets_and_one_system_that_has_all():
+    alone = benchmark({"first": {"old": 20, "new": 30}})
+    assert (alone.means, "mean" in str(alone)) == ({"old": {}, "new": {}}, False)
+    apart = benchmark({"first": {"old": 20, "new": 30}, "second": {"old": 20, "mid": 3}, "third": {"mid": 9, "new": 3}})
+    assert (any(apart.means.values()), "mean" in str(apart)) == (False, False)
+    named = benchmark({"mean": {"old": 20, "new": 30}, "second": {"old": 10, "new": 3}})
+    assert [section.rows[0].cells["P@1"].value for section in named._sheet(DEFAULT).sections] == [
+        "50.00",
+        "25.00",
+        "37.50",
+    ]
 
 
 def test_what_is_not_there_is_named_as_it_was_approved(three):

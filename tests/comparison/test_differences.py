@@ -91,7 +91,7 @@ def test_systems_with_runs_are_marked_and_pairs_left_out_are_untested():
     assert {each["name"]: each["marks"] for each in document["runs"]} == {"base": None, "up": {"P@1": "better"}}
     marks = {each["name"]: each["marks"] for each in document["systems"]}
     assert marks == dict.fromkeys(["base (1)", "base (2)", "up (1)", "up (2)"]) | {"run": {"P@1": "untested"}}
-    assert re.search(r"^up, mean of 2 runs +[\d.]+ +▲$", str(found), re.M)
+    assert re.search(r"^up +[\d.]+ ± [\d.]+ ▲$", str(found), re.M)
 
 
 # Lists.

@@ -3,12 +3,14 @@
 import hashlib
 import shlex
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.files import PREDS, TRUTH, Stdin
 from support.markup import parse, read_table
 
+import xmceval
 from xmceval.files.io.paths import without_secrets
 from xmceval.page.provenance import digest_inputs
 
@@ -50,15 +52,35 @@ def test_a_page_tells_how_to_make_it_again(files, run):
 def test_titles_and_tests_of_a_page_are_those_of_its_systems_and_its_command(files, run):
     assert run("score", "t.txt", "My $x=a.txt", "--page", "p.htm", *ASKED)[0] == 0
     root = parse((files / "p.htm").read_text(encoding="utf-8"))
-    assert root.all("h1")[0].text == "My $x"
+    assert root.all("h1")[0].text == "My $x on t.txt"
     assert root.all("title")[0].text == "My $x on t.txt"
     assert root.all("pre")[0].text == "xmceval score t.txt 'My $x=a.txt' --page p.htm -k 1 -m P"
     asked = ("t.txt", "a.txt", "b=-b $x.txt", *ASKED, "-q")
     for command, ids in (("score", set()), ("compare", {"verdict", "differences"})):
         assert run(command, *asked, "--page", f"{command}.html")[0] == 0
         root = parse((files / f"{command}.html").read_text(encoding="utf-8"))
-        assert root.all("h1")[0].text == "a and b"
+        assert root.all("h1")[0].text == "a and b on t.txt"
         assert {each.attributes["id"] for each in root.all("section")} & {"verdict", "differences"} == ids
+
+
+def test_the_page_of_a_benchmark_has_its_tables_and_files(files, run):
+    """Each data set and the mean has a table; values, the picture, and digests of what was read stand on one page."""
+    tables = [f"[datasets.{name}]\ntruth = 't.txt'\n" for name in ("one", "two")]
+    Path("b.toml").write_text(f"metrics = 'P@1'\n{''.join(tables)}[systems]\na = 'a.txt'\nb = '-b $x.txt'\n")
+    code, _, _ = run("benchmark", "b.toml", "-q", "--page", "b.html")
+    assert code == 0
+    root = parse((files / "b.html").read_text(encoding="utf-8"))
+    assert [root.all(tag)[0].text for tag in ("h1", "title")] == 2 * ["2 systems on one and two"]
+    shown = ["verdict", "results", "pictures", "definitions", "provenance"]
+    assert [section.attributes["id"] for section in root.all("section")] == shown
+    values = [cell.text for cell in root.all("section", id="results")[0].all("span", class_="value")]
+    found = xmceval.benchmark("b.toml")
+    means = [found.means[name]["P@1"] for name in "ab"]
+    assert [value.split()[0] for value in values[-2:]] == [f"{100 * mean:.2f}" for mean in means]
+    assert len(values) == 6
+    text = root.all("section", id="provenance")[0].text
+    for name in ("b.toml", "t.txt", "a.txt", "-b $x.txt"):
+        assert hashlib.sha256(Path(name).read_bytes()).hexdigest() in text
 
 
 def test_the_page_of_saved_rows_names_their_files(files, run):

@@ -62,6 +62,26 @@ def test_each_kind_draws_any_number_of_systems_with_any_names_in_full(n):
         assert found.plot("differences").axes
 
 
+def test_a_picture_of_bins_shows_systems_and_not_their_runs():
+    """Bars are means over runs, with sd around them; the systems of a comparison stand side by side in each bin."""
+    rng = np.random.default_rng(7)
+    y_true = (rng.random((60, 20)) < np.linspace(0.5, 0.05, 20)).astype(float)
+    systems = {"one": rng.random(y_true.shape), "runs": [y_true / 2 + rng.random(y_true.shape) for _ in range(3)]}
+    options = {"train": y_true, "metrics": "P", "k": 3, "by_frequency": "head,torso,tail"}
+    found = xmceval.compare(y_true, systems, **options)
+    drawn = found.plot("bins")
+    assert texts_of_legends(drawn) == ["one", "runs"]
+    bars = [[bar.get_height() for bar in bars] for bars in drawn.axes[0].containers if hasattr(bars, "patches")]
+    results = [xmceval.score(y_true, scores, **options) for scores in (systems["one"], *systems["runs"])]
+    values = 100 * np.array([[part.estimates["P@3"].value for part in result.slices] for result in results])
+    np.testing.assert_allclose(bars, [values[0], values[1:].mean(axis=0)])
+    whiskers = drawn.axes[0].collections[1].get_segments()
+    lengths = [np.ptp(line[:, 1]) for line in whiskers]
+    np.testing.assert_allclose(lengths, 2 * values[1:].std(axis=0, ddof=1))
+    plan = plan_picture("bins", found.results, found, choose_measures("bins", found.results, found))
+    assert plan.caption == "metrics by bin of labels, with 95% intervals or ± sd over runs"
+
+
 @pytest.mark.parametrize(
     "text", ["a b", "Attention-XML_0 (k=5), trained on all", "W" * 70, "极端多标签" * 9, "", "  x "]
 )

@@ -102,7 +102,7 @@ RECORDS = [
     (FileInspection, lambda _, report, __: report["files"][0], {"file"}),
     (PairInspection, lambda _, report, __: report["together"][0], set()),
     (StateInspection, lambda _, report, __: report["states"][0], set()),
-    (Estimate, lambda comparison, *_: comparison["systems"][0]["metrics"]["P@1"], set()),
+    (Estimate, lambda comparison, *_: comparison["systems"][0]["metrics"]["P@1"], {"sd"}),
     (Bin, lambda comparison, *_: comparison["systems"][0]["slices"][0], set()),
     (FilterReport, lambda comparison, *_: comparison["systems"][0]["filter"], set()),
     (Difference, lambda comparison, *_: comparison["comparisons"][0], {"measure", "nouns"}),

@@ -107,6 +107,12 @@ class BenchmarkPlan:
     testing: Testing
     file: Path | None = None
 
+    def list_systems(self, dataset: str) -> list[System]:
+        """Return the systems with predictions on a data set."""
+        return [
+            System(system.predictions[dataset], system.name) for system in self.systems if dataset in system.predictions
+        ]
+
 
 def read_plan(
     source: str | Path | Mapping[str, Any], *, strict: bool = False, threads: int | None = None
@@ -200,7 +206,7 @@ def _run_dataset(
 ) -> DatasetOutcome:
     """Compare the systems on a data set; what cannot be scored leaves the values of the others unchanged."""
     name = dataset.name
-    systems = [System(system.predictions[name], system.name) for system in plan.systems if name in system.predictions]
+    systems = plan.list_systems(name)
     comparison = None
     failed = dict[str, str]()
     why = dataset.why

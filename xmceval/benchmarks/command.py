@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import click
 
 from xmceval.benchmarks import FILE_NAME
 from xmceval.cli import options
-from xmceval.cli.inputs import executor_of, watch
+from xmceval.cli.inputs import Inputs, executor_of, watch
 from xmceval.cli.messages import enforce, long_work, print_output, refuse_doubts, say, say_written, warn
-from xmceval.cli.outputs import check_plots
+from xmceval.cli.outputs import check_plots, prepare_outputs
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.io.paths import to_path
+from xmceval.report.forms import load_form
 from xmceval.report.pictures import save
 from xmceval.report.renderable import render
 
@@ -24,6 +26,7 @@ from xmceval.report.renderable import render
     "--init", metavar="DIR", help="Write DIR/benchmark.toml for the files in DIR and its folders, without scoring."
 )
 @options.file_option("--plot", group="Output", help="Draw all metrics: .svg, .png or .pdf.")
+@options.page
 @options.force
 @options.fail_if_worse
 @options.fail_if_drop
@@ -65,6 +68,10 @@ def command(file: str, form: str, **arguments: Any) -> None:
     from xmceval.benchmarks.result import by_kind, list_failures, list_lines
 
     plan = read_plan(file, strict=arguments["strict"], threads=arguments["threads"])
+    inputs = [("benchmark", to_path(file))]
+    for dataset in plan.datasets:
+        inputs += Inputs(dataset.truth, plan.list_systems(dataset.name), dataset.options, {}).list_files()
+    write_page = prepare_outputs({**arguments, "plots": (), "plot_kinds": ()}, inputs)
     with executor_of(arguments["dask"]) as executor, long_work(quiet):
         outcome = run_plan(
             plan,
@@ -85,6 +92,8 @@ def command(file: str, form: str, **arguments: Any) -> None:
     print_output(render(outcome, form, layout))
     for path in plots:
         save(outcome.plot(), path, force=arguments["force"])
+    if outcome:
+        write_page((), render=partial(load_form("page").render_benchmark, outcome, doubts))
     if not quiet:
         n = outcome.count_cells()
         facts = [f"{counted(n['scored'], 'cell')} scored"]

@@ -103,9 +103,9 @@ def quote_key(key: str) -> str:
     return quote(key)
 
 
-def quote(text: str) -> str:
-    """Return a string as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False)
+def quote(value: str | list[str]) -> str:
+    """Return a string, or a list of strings, as TOML writes it."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def suggest(word: str, choices: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,10 +14,14 @@ from xmceval.benchmarks.config import PLACEHOLDER, quote, quote_key
 from xmceval.errors import DataError, XmcevalError, counted, escaped, listed
 from xmceval.files.io.paths import pair_of, split_ending
 from xmceval.files.open import open_source
-from xmceval.files.opened import Request, Role
+from xmceval.files.opened import Opened, Request
+from xmceval.files.ranking.queries import Judgments
 
 ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in file names
 SEPARATORS = re.compile(r"[_-]")  # between words in file names
+NUMBER = re.compile(r"\d+(?=\D*$)")  # the last one
+OF_RUN = re.compile(r"[-_. ]?(seed|run)?[-_. ]?#", re.IGNORECASE)  # what tells runs apart, with # for their number
+IGNORED = frozenset({FILE_NAME, "corpus.jsonl", "queries.jsonl"})  # those of BEIR are texts
 DEEPEST = 4  # levels of folders to search
 
 HEAD = """\
@@ -33,6 +38,7 @@ class DataSet:
     name: str
     inputs: Mapping[str, PurePosixPath]  # truth, and train where there are training labels
     n_rows: int
+    judgments: Judgments | None = None  # of queries, which tell how to read runs
 
 
 def propose(home: Path) -> tuple[str, list[str]]:
@@ -42,7 +48,8 @@ def propose(home: Path) -> tuple[str, list[str]]:
     one with trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt
     and Y.tst.npz. A score file with the truth's number of rows belongs to the data set that its path names, as
     in runs/MODEL/SET.npz, or whose folder contains it. Files whose paths differ only in the data set are one
-    system.
+    system, and those that differ in their last number too are its runs. As in BEIR, qrels/test.tsv is the truth
+    of the folder above it.
     """
     paths = list(_list_files(home))
     doubts: list[str] = []
@@ -81,7 +88,7 @@ def _list_files(home: Path) -> Iterator[PurePosixPath]:
         relative = PurePosixPath(Path(folder).relative_to(home))
         below = [name for name in sorted(folders) if not name.startswith(".") and len(relative.parts) < DEEPEST]
         folders[:] = below  # which os.walk then visits
-        yield from (relative / name for name in sorted(names) if not name.startswith(".") and name != FILE_NAME)
+        yield from (relative / name for name in sorted(names) if not name.startswith(".") and name not in IGNORED)
 
 
 def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str]) -> list[DataSet]:
@@ -102,20 +109,23 @@ def _find_data_sets(home: Path, paths: Sequence[PurePosixPath], doubts: list[str
                 doubts.append(f"{folder}: several files may be the truth: {listed([path.name for path in fitting])}")
         if "truth" not in inputs:
             continue
-        n_rows = _count_rows(home / inputs["truth"], "truth")
-        if n_rows is None:
+        opened, n_rows = _open_rows(home / inputs["truth"], Request("truth"))
+        if opened is None:
             doubts.append(f"{inputs['truth']}: has no true labels")
             continue
-        name = folder.name or home.resolve().name
+        if opened.judgments is not None:
+            inputs.pop("train", None)  # has other queries
+        place = folder.parent if folder.name == "qrels" else folder
+        name = place.name or home.resolve().name
         if name in {data_set.name for data_set in sets}:
-            name = str(folder)
-        sets.append(DataSet(folder, name, inputs, n_rows))
+            name = str(place)
+        sets.append(DataSet(place, name, inputs, n_rows, opened.judgments))
     return sets
 
 
 def _find_systems(
     home: Path, paths: Sequence[PurePosixPath], sets: Sequence[DataSet], doubts: list[str]
-) -> dict[str, dict[str, PurePosixPath]]:
+) -> dict[str, dict[str, list[PurePosixPath]]]:
     """Find the files of each system, by the name of the data set."""
     inputs = {path for data_set in sets for path in data_set.inputs.values()}
     others: dict[str, list[str]] = {}
@@ -134,21 +144,30 @@ def _find_systems(
         if pair in files:
             continue
         has_role = any(_words(path) & words for words in ROLES.values())
-        n_rows = None
+        n_rows = 0
         if not has_role and parts not in files.values() and path.name.isprintable():
-            n_rows = _count_rows(home / path, "scores")
+            _, n_rows = _open_rows(home / path, Request("scores", judgments=data_set.judgments))
         if n_rows == data_set.n_rows:
             files[pair] = parts
             continue
-        why = "" if n_rows is None else f" ({n_rows:,} rows, the truth has {data_set.n_rows:,})"
+        why = f" ({n_rows:,} rows, the truth has {data_set.n_rows:,})" if n_rows else ""
         others.setdefault(data_set.name, []).append(f"{path}{why}")
     doubts += [f"{name}: not used: {listed(texts)}" for name, texts in others.items()]
     tags = _find_tags({name: list(files.values()) for name, files in by_set.items() if files})
-    systems: dict[tuple[str, ...], dict[str, PurePosixPath]] = {}
-    for name, files in by_set.items():
-        for path, parts in files.items():
-            key = tuple(filter(None, (_without_words(part, tags.get(name, ())) for part in parts)))
-            systems.setdefault(key or parts, {})[name] = path
+    found = [
+        (name, path, "/".join(_without_words(part, tags.get(name, ())) for part in parts).strip("/") or "/".join(parts))
+        for name, files in by_set.items()
+        for path, parts in files.items()
+    ]
+    n_alike = Counter((name, NUMBER.sub("#", text)) for name, _, text in found)
+    texts = {text for _, _, text in found}
+    systems: dict[tuple[str, ...], dict[str, list[PurePosixPath]]] = {}
+    for name, path, text in found:
+        alike = NUMBER.sub("#", text)
+        key = OF_RUN.sub("", alike)
+        if n_alike[name, alike] == 1 or key in texts:
+            key = text
+        systems.setdefault(tuple(filter(None, key.split("/"))), {}).setdefault(name, []).append(path)
     return dict(zip(_name_systems(list(systems)), systems.values(), strict=True))
 
 
@@ -190,29 +209,35 @@ def _words(path: PurePosixPath) -> set[str]:
     return set(re.split(r"[^a-z0-9]+", split_ending(path.name)[0].lower()))
 
 
-def _count_rows(path: Path, role: Role) -> int | None:
-    """Return the number of rows in a file of scores or of true labels, or None if it is neither."""
+def _open_rows(path: Path, request: Request) -> tuple[Opened | None, int]:
+    """Open a file of scores or of true labels, and count its rows, 0 if it is neither."""
     try:
-        source = open_source(path, Request(role)).source
-        if source.n_rows is not None:
-            return source.n_rows
-        return sum(block.n_rows for block in source.blocks())
+        opened = open_source(path, request)
+        n_rows = opened.source.n_rows
+        if n_rows is None:
+            n_rows = sum(block.n_rows for block in opened.source.blocks())
     except (XmcevalError, OSError):
-        return None
+        return None, 0
+    return opened, n_rows
 
 
 def _write_data_set(data_set: DataSet) -> str:
     lines = [f"{role} = {quote(str(path))}\n" for role, path in data_set.inputs.items()]
-    if "train" not in data_set.inputs:
+    if "train" not in data_set.inputs and data_set.judgments is None:
         lines.append('# train = "FILE"  # without training labels there are no PSP and PSnDCG\n')
     return f"\n[datasets.{quote_key(data_set.name)}]\n{''.join(lines)}"
 
 
-def _write_system(name: str, files: Mapping[str, PurePosixPath], n_sets: int) -> str:
-    """Write a system in one line: with one path for all data sets, or one per data set if they differ."""
-    pattern, *others = {str(path).replace(set_name, PLACEHOLDER) for set_name, path in files.items()}
+def _write_system(name: str, files: Mapping[str, Sequence[PurePosixPath]], n_sets: int) -> str:
+    """Write a system in one line: with one path or list for all data sets, or one per data set if they differ."""
+    texts = {}
+    for set_name, paths in files.items():
+        first, *more = map(str, paths)
+        texts[set_name] = quote([first, *more] if more else first)
+    pattern, *others = {text.replace(set_name, PLACEHOLDER) for set_name, text in texts.items()}
     is_shared = PLACEHOLDER in pattern and len(files) > 1
-    if not others and (is_shared or n_sets == 1):
-        return f"{quote_key(name)} = {quote(pattern)}\n"
-    paths = (f"{quote_key(set_name)} = {quote(str(path))}" for set_name, path in files.items())
-    return f"{quote_key(name)} = {{ paths = {{ {', '.join(paths)} }} }}\n"
+    if others or not (is_shared or n_sets == 1):
+        by_set = (f"{quote_key(set_name)} = {text}" for set_name, text in texts.items())
+        pattern = f"{{ paths = {{ {', '.join(by_set)} }} }}"
+    comment = "  # runs, which only a number tells apart" if max(map(len, files.values())) > 1 else ""
+    return f"{quote_key(name)} = {pattern}{comment}\n"

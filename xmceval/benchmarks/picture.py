@@ -13,21 +13,27 @@ from xmceval.benchmarks.result import Benchmark, shared_nouns
 from xmceval.errors import DataError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures import find_chosen
-from xmceval.report.pictures.drawing import LINE, NAMES, draw_values, name_with_unit
+from xmceval.report.pictures.drawing import LINE, NAMES, describe_bars, draw_values, name_with_unit
 from xmceval.report.pictures.figure import GRID, INK, Look, Picture, Plan, draw_figure, style, wrap
 
 
 def draw_benchmark(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> Picture:
-    """Draw the values of systems on each data set with their 95% intervals; published ones are hollow."""
+    """Draw the figure of a benchmark."""
+    return draw_figure(plan_benchmark(benchmark, metrics))
+
+
+def plan_benchmark(benchmark: Benchmark, metrics: str | Iterable[str] | None = None) -> Plan:
+    """Plan the values of systems on each data set with their error bars; published ones are hollow."""
     measures = _choose(benchmark, metrics)
     systems = benchmark.systems
     names = [f"{system} (published)" if system in benchmark.published else system for system in systems]
     with style():
         keys = [(name, Line2D([], [], **_look(benchmark, i).points)) for i, name in enumerate(names)]
-    caption = "metrics by data set, with 95% intervals"
-    text = f"{listed(measures)} by data set, with 95% intervals, for {listed(names)}"
+    bars = describe_bars(result for dataset in benchmark.datasets for result in dataset.systems.values())
+    caption = f"metrics by data set, with {bars}"
+    text = f"{listed(measures)} by data set, with {bars}, for {listed(names)}"
     panels = [partial(_draw_panel, benchmark, measure) for measure in measures]
-    return draw_figure(Plan(panels, keys, caption, text))
+    return Plan(panels, keys, caption, text)
 
 
 def _choose(benchmark: Benchmark, metrics: str | Iterable[str] | None) -> list[Measure]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from functools import cached_property
+from itertools import groupby, product
+from statistics import fmean
 from typing import TYPE_CHECKING, overload
 
 from xmceval.comparison.comparison import Comparison, record_comparison
-from xmceval.comparison.difference import RunsOf
 from xmceval.comparison.options import Testing
-from xmceval.comparison.sheet import describe_tests, find_signs, mark_against, mark_best
+from xmceval.comparison.sheet import describe_runs, describe_tests, find_signs, mark_against, mark_best, settle_runs
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NUMBER = frozenset({"is", "are", "has", "have"})  # words that differ between singular and plural
+MEAN = "mean"
+OVER = "mean over data sets"  # in the place of a data set's name
 MOST_GAPS = 3  # missing files that are named below a table
 # Status of one system on one data set: "error" means that its files exist and could not be scored.
 STATUSES = SCORED, PUBLISHED, MISSING, FAILED = ("scored", "published", "missing", "error")
@@ -159,9 +163,19 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """By system and metric, the mean over all data sets with a comparison, if it has a value on each of several."""
+        means: dict[str, dict[str, float]] = {system: {} for system in self.systems}
+        if len(self) > 1:
+            for system, measure in product(self.systems, self.measures):
+                with suppress(KeyError):  # a data set lacks a value
+                    means[system][measure.name] = fmean(self[name, system, measure.name] for name in self)
+        return means
+
     def _sheet(self, layout: Layout, *, is_joined: bool = False) -> Sheet:
         """Build the table with sections by bin of labels and data set, or joined with data sets as columns."""
-        layout = layout.settle(shared_nouns(self.datasets))
+        layout = settle_runs(layout.settle(shared_nouns(self.datasets)), self.values())
         mark = mark_against
         if self.testing.against is None:
             mark = mark_best
@@ -174,15 +188,19 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
                 for part in result.slices:
                     section = _make_section(self, dataset, layout, marks, part)
                     by_bin.setdefault(part.bin.name, {})[dataset.name] = section
+        if any(self.means.values()):
+            # These rows are like those of published values.
+            section = _make_section(self, DatasetOutcome(MEAN, None, self.means), layout, Signs())
+            by_bin[""][OVER] = replace(section, title=OVER)
         sections = [section for of_bin in by_bin.values() for section in of_bin.values()]
         propensities = {name: describe_propensities(comparison.results[0]) for name, comparison in self.items()}
         about = [f"{name}: {words}" for name, words in propensities.items() if words]
         heads: dict[str, tuple[str, str]] = {}
         if is_joined:
             about = [" · ".join(filter(None, [by_bin[""][name].title, words])) for name, words in propensities.items()]
-            about += [section.title for section in sections[len(self.datasets) :]]
-            places = [(dataset.name, measure.name) for dataset in self.datasets for measure in self.measures]
-            heads = {" ".join(place): place for place in places}
+            about += [section.title for section in sections[len(by_bin[""]) :]]
+            places = [(name, measure.name) for name in by_bin[""] for measure in self.measures]
+            heads = {f"{name} {metric}": (MEAN if name == OVER else name, metric) for name, metric in places}
             sections = [_join_datasets(bin_name, of_bin) for bin_name, of_bin in by_bin.items()]
         n_marks = sum(len(of_dataset.marks) for of_dataset in signs.values())
         groups = [name for name, _ in heads.values()] or [measure.head for measure in self.measures]
@@ -212,6 +230,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
         if layout.transpose:
             raise UsageError("transpose=True is not available for a benchmark")
         drawing = load_form(form)
+        layout = settle_runs(layout, self.values())
         narrow = replace(layout, intervals=bool(layout.intervals))
         candidates = []  # layouts, joined or not, with at most so many blocks of columns
         has_same_metrics = all(
@@ -219,7 +238,8 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
             for comparison in self.values()
         )
         if form in {"table", "latex"} and len(self.datasets) > 1 and has_same_metrics:
-            candidates = [(narrow, True, (len(self.datasets) + 1) // 2)]  # two data sets in each
+            n_groups = len(self.datasets) + any(self.means.values())
+            candidates = [(narrow, True, (n_groups + 1) // 2)]  # two data sets in each
         if form == "table" and layout.intervals is None:
             wide = replace(layout, intervals=True)
             candidates = [*((wide, is_joined, 1) for _, is_joined, _ in candidates), *candidates, (wide, False, 1)]
@@ -256,6 +276,7 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
                 }
                 for dataset in self.datasets
             ],
+            "means": [{"system": name, "metrics": values} for name, values in self.means.items()],
             **record_gates(self.gates),
         }
 
@@ -345,20 +366,17 @@ class Benchmark(Tabular, Mapping[str, Comparison]):
 
 def _list_computed(comparison: Comparison) -> Iterator[Record]:
     """Yield a record for each value of the systems on a data set, which is the mean over runs."""
-    runs_by_system = {runs.name: runs for runs in comparison.runs}
+    names_of_runs = {runs.name: runs.results for runs in comparison.runs}
     files = {result.name: result.scores for result in comparison.results}
     for name, result in comparison.systems.items():
-        runs = runs_by_system.get(name, RunsOf(name, (name,), ()))
-        spreads = (*runs.spreads, *runs.spreads_in_bins)
-        sds = {(spread.bin, spread.measure.name): spread.sd for spread in spreads}
+        runs = names_of_runs.get(name, (name,))
         for line in list_values([result]):
             marks = comparison.marks(name, line["bin"]) or {}
             yield {
                 **line,
-                "n_runs": len(runs.results),
-                "sd": sds.get((line["bin"], line["name"])),
+                "n_runs": len(runs),
                 "mark": marks.get(line["name"]),
-                "scores": ", ".join(files[run] for run in runs.results),
+                "scores": ", ".join(files[run] for run in runs),
             }
 
 
@@ -412,6 +430,8 @@ def _make_section(
 def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterator[str]:
     """Explain for which metrics lower is better, the marks and their tests, and published values."""
     yield from explain_direction(benchmark.measures)
+    yield from describe_runs(benchmark.values(), layout)
+    yield from _explain_means(benchmark)
     tests = [
         (name, difference.bin, difference.measure)
         for name, comparison in benchmark.items()
@@ -427,13 +447,23 @@ def _explain_signs(benchmark: Benchmark, n_marks: int, layout: Layout) -> Iterat
             yield f"{better} {best}, and significantly better than the second: {n_marks} of {n}"
         else:
             yield f"{better} better, {worse} worse than {against}: {n_marks} of {counted(len(tests), 'test')}"
-        yield from describe_tests(benchmark.testing, [*benchmark.values()])
+        yield from describe_tests(benchmark.testing, benchmark)
     if benchmark.published:
         published = "published"
         sources = "; ".join(f"{name}: {source}" for name, source in benchmark.published.items() if source)
         if sources:
             published = f"published ({sources})"
         yield f"{layout.sign(PUBLISHED_SIGN)} {published}: not tested, but may be best or second"
+
+
+def _explain_means(benchmark: Benchmark) -> Iterator[str]:
+    """Say over which data sets means are, if not over all, and which systems lack some."""
+    lacking = [name for name, values in benchmark.means.items() if len(values) < len(benchmark.measures)]
+    if any(benchmark.means.values()):
+        if len(benchmark) < len(benchmark.datasets):
+            yield f"{MEAN} over {listed(benchmark)}"
+        if lacking:
+            yield f"no {MEAN} where a data set lacks a value: {listed(lacking)}"
 
 
 def _describe_gaps(benchmark: Benchmark) -> Iterator[str]:

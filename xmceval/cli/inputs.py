@@ -71,11 +71,23 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     systems = [*map(System, paths, names)]
     for text in arguments.get("runs", ()):
         name, _, files = text.partition("=")
-        runs = [path for path in files.split(",") if path]
-        if not name or len(runs) < 2:
-            raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
-        systems.append(System(runs, name))
+        if not (name and files):
+            raise UsageError(f"--runs {text}: expected NAME=FILES")
+        systems.append(System(_find_runs(text, files), name))
     return Inputs(arguments["truth"], systems, Options.of(arguments), dict(zip(names, paths, strict=True)))
+
+
+def _find_runs(text: str, files: str) -> list[Any]:
+    """Return the runs of a system: those that a pattern matches, or files with commas between them."""
+    from xmceval.files.shards import find_shards
+    from xmceval.rows.shards import parts_of
+
+    runs: list[Any] = [path for path in files.split(",") if path]
+    if len(runs) == 1:
+        runs = list(parts_of(find_shards(runs[0])))
+    if len(runs) < 2:
+        raise UsageError(f"--runs {text}: expected at least two files (hint: a single one is a system without --runs)")
+    return runs
 
 
 def _refuse_expanded(truth: str, preds: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 HELP_ALL = "xmceval.help_all"  # key in the meta of a context: whether help shows all options
 # options that the short help of score and compare begins with
 MAIN = ("k", "metrics", "train", "dataset", "filter", "by_frequency", "by_group", "labels", "threshold")
+IN_LATEX = frozenset({"caption", "label"})  # options of the layout that other forms lack
 FILE = click.Path(readable=False)  # shells complete file names; readers refuse wrong files
 
 
@@ -187,12 +188,14 @@ def terminal() -> dict[str, object]:
 def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     """Return the layout asked for; a form without layout refuses layout options, unless a page uses them."""
     has_layout = form in DRAWN or arguments.get("page") is not None
-    for parameter in () if has_layout else passed_options(specs(Layout)):
+    for parameter in () if has_layout else passed_options(set(specs(Layout)) - IN_LATEX):
         value = arguments[parameter.name or ""]
         if parameter.name == "percent" and not value:  # csv and json always have fractions
             continue
         flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
         raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(DRAWN)})")
+    for parameter in passed_options(() if form == "latex" else IN_LATEX):
+        raise UsageError(f"{parameter.opts[0]} has no effect on -o {form} (hint: pass -o latex)")
     return Layout.of(arguments, is_quiet=click.get_current_context().params["quiet"], **terminal())
 
 
@@ -251,6 +254,7 @@ require = option(
 )
 dask = option("--dask", metavar="ADDRESS", help="Score on a Dask cluster: tcp://host:8786, or local:N for N processes.")
 strict = option("--strict", is_flag=True, group="Output", help="Treat doubts about the values as errors.")
+page = file_option("--page", group="Output", help="Write a page with tables and pictures.")
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 threads = derived_option("threads", Options)
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results, doubts and errors.")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmceval.cli.messages import say_written
-from xmceval.cli.options import Function, file_option, option
+from xmceval.cli.options import Function, file_option, option, page as page_option
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.paths import to_path, without_secrets
+from xmceval.report.forms import load_form
 from xmceval.report.pictures import check_ending, check_installed, plot, save
 from xmceval.report.sheet import Layout
 
@@ -39,8 +41,7 @@ def output_options(kinds: Sequence[str], default: str) -> Callable[[Function], F
             group="Output",
             help=f"Kind of picture: one for all, or one for each --plot.  [default: {default}]",
         )
-        page = file_option("--page", group="Output", help="Write a page with tables and pictures.")
-        return plots(plot_kinds(page(function)))
+        return plots(plot_kinds(page_option(function)))
 
     return decorate
 
@@ -78,7 +79,7 @@ def prepare_outputs(
     """Check before scoring that pictures and page can be written, and return a function that writes them.
 
     `inputs` are the files that the command reads, each with its role. Without the `options` of scoring, no
-    picture is refused for lack of metrics.
+    picture is refused for lack of metrics. The page is of results, or what `render` returns.
     """
     plots, kinds, page, force = (arguments[name] for name in ("plots", "plot_kinds", "page", "force"))
     inputs = list(inputs) if plots or page is not None else []
@@ -98,12 +99,13 @@ def prepare_outputs(
             raise UsageError(f"--page {page}: expected a name that ends with {' or '.join(PAGE_ENDINGS)}")
         _check_output(page, force=force, inputs=paths)
 
-    def write(results: Sequence[Result], comparison: Comparison | None = None) -> None:
+    def write(
+        results: Sequence[Result], comparison: Comparison | None = None, render: Callable[..., str] | None = None
+    ) -> None:
         for file, kind in zip(plots, kinds, strict=True):
             save(plot(results, comparison, kind), file, force=force)
         if page is not None:
             from xmceval.files.io.write import write_output
-            from xmceval.page.page import render_page
             from xmceval.page.provenance import Provenance, digest_inputs
 
             words: Sequence[str] = click.get_current_context().obj
@@ -111,9 +113,8 @@ def prepare_outputs(
             words = [word for i, word in enumerate(words) if i > n_flags or word not in NOT_IN_COMMAND]
             command = shlex.join(["xmceval", *map(without_secrets, words)])
             provenance = Provenance(digest_inputs(inputs, arguments["threads"]), command)
-            text = render_page(
-                results, comparison, provenance=provenance, layout=replace(Layout.of(arguments), pairs=True)
-            )
+            draw = render or partial(load_form("page").render_page, results, comparison)
+            text = draw(provenance=provenance, layout=replace(Layout.of(arguments), pairs=True))
             write_output(arguments["page"], text, force=arguments["force"])
             say_written(arguments["page"], len(text.encode()), quiet=arguments["quiet"])
 

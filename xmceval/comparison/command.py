@@ -40,8 +40,8 @@ MAIN = (*options.MAIN, "against", "test", "runs", "form", "plots", "page", "fail
     "--runs",
     multiple=True,
     group="Input",
-    metavar="NAME=A,B,C",
-    help="Add a system trained several times, as the mean of its runs.",
+    metavar="NAME=FILES",
+    help="Add a system with several runs: a quoted pattern, or A,B,C.",
 )
 @options.report_form
 @options.layout
@@ -60,7 +60,7 @@ def command(form: str, **arguments: Any) -> None:
     \b
     Examples:
       xmceval compare tst_X_Y.txt old=old.txt new=new.txt --train trn_X_Y.txt
-      xmceval compare tst_X_Y.txt --runs a=a1.npz,a2.npz --runs b=b1.npz,b2.npz
+      xmceval compare tst_X_Y.txt --runs 'a=a/seed*.npz' --runs b=b1.npz,b2.npz
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)

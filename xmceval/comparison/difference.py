@@ -221,9 +221,12 @@ class RunsOf:
 
     def average(self, first: Result) -> Result:
         """Return a copy of the first run's result with means over the runs as its values."""
-        means = {(spread.bin, spread.measure): spread.mean for spread in (*self.spreads, *self.spreads_in_bins)}
+        means = {
+            (spread.bin, spread.measure): Estimate(spread.mean, sd=spread.sd)
+            for spread in (*self.spreads, *self.spreads_in_bins)
+        }
         figures = {
-            name: tuple(replace(figure, estimate=Estimate(means[name, figure.measure])) for figure in figures)
+            name: tuple(replace(figure, estimate=means[name, figure.measure]) for figure in figures)
             for name, figures in first.by_bin.items()
         }
         slices = tuple(Slice(part.bin, figures[part.bin.name]) for part in first.slices)
@@ -259,7 +262,7 @@ class Compared:
 
     @cached_property
     def systems(self) -> dict[str, Result]:
-        """The result of each system by name; several runs give one result of means, without intervals."""
+        """The result of each system by name; several runs give one result of means, with their sd."""
         runs = {name: of_system for of_system in self.runs for name in of_system.results}
         systems = {}
         for result in self.results:

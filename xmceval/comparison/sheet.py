@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -25,7 +25,7 @@ from xmceval.errors import agreeing, counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
 from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, join_letters, name_letters
-from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, Layout, Listing, Sheet
+from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, SD, Layout, Listing, Sheet
 
 DETECTED = "*"
 WAYS = {  # how label-wise metrics are tested
@@ -38,15 +38,12 @@ MOST_PAIRS = 3  # pairs with their own sentences and lists
 
 def build_comparison_sheet(comparison: Compared, layout: Layout) -> Sheet:
     """Build the sheet of a comparison: a line for each system; with pairs also for each run, and what was tested."""
-    layout = layout.settle(comparison.results[0].nouns)
+    layout = settle_runs(layout.settle(comparison.results[0].nouns), [comparison])
     runs = {of_system.name: of_system.results for of_system in comparison.runs}
     values = {result.name: result.by_bin for result in comparison.results}
     lines = list[SystemLine]()
     for name, result in comparison.systems.items():
-        shown = ""
-        if name in runs:
-            shown = f"{name}, mean of {counted(len(runs[name]), 'run')}"
-        lines.append(SystemLine(name, result.by_bin, shown=shown))
+        lines.append(SystemLine(name, result.by_bin))
         if layout.pairs:
             lines += [SystemLine(run, values[run], is_ranked=False) for run in runs.get(name, ())]
     if comparison.testing.against:
@@ -57,7 +54,12 @@ def build_comparison_sheet(comparison: Compared, layout: Layout) -> Sheet:
     above = sheet.above
     if comparison.source:
         above = (comparison.source,)
-    below = [*describe_tests(comparison.testing, [comparison]), *list_untested(comparison), *sheet.below]
+    about = [
+        *describe_runs([comparison], layout),
+        *describe_tests(comparison.testing, {"": comparison}),
+        *list_untested(comparison),
+    ]
+    below = list(sheet.below)
     if not layout.is_quiet:
         below.extend(comparison.facts)
     listings = list[Listing]()
@@ -67,9 +69,32 @@ def build_comparison_sheet(comparison: Compared, layout: Layout) -> Sheet:
         sheet,
         above=above,
         below=tuple(below),
+        notes=(*sheet.notes, *about),
         verdicts=tuple(write_verdicts(comparison, layout)),
         listings=tuple(listings),
     )
+
+
+def settle_runs(layout: Layout, comparisons: Iterable[Compared]) -> Layout:
+    """Hide intervals where ± is the standard deviation over runs, unless they are asked for."""
+    if layout.intervals is None and any(comparison.runs for comparison in comparisons):
+        return replace(layout, intervals=False)
+    return layout
+
+
+def describe_runs(comparisons: Iterable[Compared], layout: Layout) -> Iterator[str]:
+    """Say over how many runs of which systems values are means."""
+    numbers: dict[str, list[int]] = {}
+    for comparison in comparisons:
+        for runs in comparison.runs:
+            numbers.setdefault(runs.name, []).append(len(runs.results))
+    systems: dict[str, list[str]] = {}
+    for name, of_system in numbers.items():
+        systems.setdefault(_write_range(of_system), []).append(name)
+    if systems:
+        sd = "" if layout.intervals else f" {SD}sd"
+        of = (f"{n} runs of {listed(names, 'and')}" for n, names in systems.items())
+        yield f"mean{sd} over {', '.join(of)}"
 
 
 def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
@@ -145,31 +170,46 @@ def mark_best(comparison: Compared, layout: Layout) -> Signs:
     return Signs(marks)
 
 
-def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterator[str]:
-    """Describe how differences were tested, at which level, and what the tests do not cover."""
-    tested = [
-        difference for comparison in comparisons for difference in comparison.differences if difference.p is not None
-    ]
-    if not tested:
+def describe_tests(testing: Testing, comparisons: Mapping[str, Compared]) -> Iterator[str]:
+    """Describe how differences were tested, over how many rows, at which level, and what the tests do not cover.
+
+    Comparisons are by data set; a single one has no name.
+    """
+    every = list[Difference]()
+    sizes = list[str]()  # numbers of rows, by data set
+    for name, comparison in comparisons.items():
+        tested = [difference for difference in comparison.differences if difference.p is not None]
+        every += tested
+        numbers = [difference.n for difference in tested if difference.unit == "row" and not difference.bin]
+        if numbers:
+            sizes.append(f"{_write_range(numbers)} on {name}".removesuffix(" on "))
+    if not every:
         return
-    units = {difference.unit for difference in tested if not difference.test}
-    level = describe_level(comparisons)
-    rows = listed(map(plural, dict.fromkeys(difference.nouns.row for difference in tested)), "or")
-    how = f"paired t test over {rows}"
+    units = {difference.unit for difference in every if not difference.test}
+    level = describe_level(list(comparisons.values()))
+    rows = listed(map(plural, dict.fromkeys(difference.nouns.row for difference in every)), "or")
+    paired = rows
+    if sizes:
+        paired += f" (n = {listed(sizes)})"
+    how = f"paired t test over {paired}"
     if testing.test != "t":
-        how = f"randomization test over {rows} with {testing.resamples:,} resamples and seed {testing.seed}"
+        how = f"randomization test over {paired} with {testing.resamples:,} resamples and seed {testing.seed}"
     if not units:
-        how = f"tests by random draws over {rows}"
+        how = f"tests by random draws over {paired}"
     if units == {"run"}:
         yield f"Welch's t test over runs, {level}; says nothing about other {rows}"
     elif "run" in units:
         yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
         yield f"{how}, {level}; says nothing about retraining"
-    for test, names in _group(tested, attrgetter("test")).items():
+    for test, names in _group(every, attrgetter("test")).items():
         if test:
             measures = dict.fromkeys(difference.measure.head for difference in names)
             yield f"{listed(measures, 'and')}: {WAYS[test].format(draws=DRAWS, rows=rows, seed=testing.seed)}"
+
+
+def _write_range(numbers: Collection[int]) -> str:
+    return " to ".join(dict.fromkeys(f"{number:,}" for number in (min(numbers), max(numbers))))
 
 
 def describe_level(comparisons: Sequence[Compared]) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from xmceval.comparison.comparison import Comparison
-from xmceval.comparison.sheet import build_comparison_sheet, list_differences, list_runs
-from xmceval.errors import UsageError, counted
+from xmceval.comparison.sheet import build_comparison_sheet, list_differences, list_runs, write_verdicts
+from xmceval.errors import UsageError, counted, listed
 from xmceval.files.io.streams import read_resource
 from xmceval.page.provenance import NOTHING, Provenance, draw_definitions, draw_provenance
 from xmceval.page.tables import draw_lines, draw_listings, draw_section, fold, separate, write_sentence
+from xmceval.report.forms import load_form
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name, raw, text
 from xmceval.report.pictures import check_installed, choose_measures
 from xmceval.report.result import Result
@@ -19,6 +21,9 @@ from xmceval.report.score_sheet import build_sheet
 from xmceval.report.scored import shared_lines
 from xmceval.report.sheet import DEFAULT, Layout, Listing, Section, Sheet
 from xmceval.version import VERSION
+
+if TYPE_CHECKING:
+    from xmceval.report.pictures.figure import Plan
 
 MOST_NAMES = 3  # systems in a title
 MOST_LINES = 12  # doubts or sentences that are initially visible
@@ -37,7 +42,7 @@ def render_page(
 ) -> str:
     """Write a page of systems scored on the same truth; equal results give equal bytes.
 
-    The default title names the systems and the truth.
+    The default title names the systems and the data set, or else the truth.
     """
     check_installed()
     layout = layout.settle(results[0].nouns)
@@ -80,14 +85,38 @@ def render_page(
     if len(systems) > MOST_NAMES:
         listing = counted(len(systems), "system")
         heading = text(listing)
+    data = results[0].options.get("dataset", truth)
+    if data != ARRAY:
+        listing = f"{listing} on {data}"
+        heading = join([heading, " on ", name(data)])
     if title:
         heading = name(title)
     facts: list[Child] = list(sheet.above)
     if truth != ARRAY:
-        listing = f"{listing} on {truth}"
         facts = [["Truth: ", name(truth)], *facts]
     header = element("header", element("h1", heading), element("p", separate(facts, " · "), class_="about"))
     return _frame_page(title or listing, header, sections)
+
+
+def render_benchmark(
+    benchmark: Any, doubts: Sequence[str], *, provenance: Provenance = NOTHING, layout: Layout = DEFAULT
+) -> str:
+    """Write a page of a benchmark that was scored on any data set, with a table for each."""
+    sheet: Sheet = benchmark._sheet(layout)
+    datasets = [dataset.name for dataset in benchmark.datasets]
+    results = [result for dataset in benchmark.datasets for result in dataset.scored]
+    names = [*benchmark.systems, *datasets]
+    verdicts = [f"{data}: {line}" for data, found in benchmark.items() for line in write_verdicts(found, sheet.layout)]
+    sections = {
+        "Verdict": draw_lines((write_sentence(line, names) for line in verdicts), "verdicts"),
+        "Doubts": draw_lines((isolate(line, names) for line in doubts), "doubts"),
+        "Results": _draw_values(results, sheet, sheet.sections, names),
+        "Pictures": _draw_plan("benchmark", load_form("benchmark").plan_benchmark(benchmark)),
+        "Definitions": draw_definitions(max(results, key=lambda result: len(result.figures))),
+        "Provenance": draw_provenance(results, provenance, names),
+    }
+    title = f"{counted(len(benchmark.systems), 'system')} on {listed(datasets, 'and')}"
+    return _frame_page(title, element("header", element("h1", name(title))), sections)
 
 
 def _draw_values(
@@ -107,9 +136,13 @@ def _draw_values(
 def _draw_picture(kind: str, results: Sequence[Result], comparison: Comparison | None) -> Markup:
     """Draw a picture with its legend above panels that the page arranges to fit its width."""
     from xmceval.report.pictures.drawing import plan_picture
+
+    return _draw_plan(kind, plan_picture(kind, results, comparison, choose_measures(kind, results, comparison)))
+
+
+def _draw_plan(kind: str, plan: Plan) -> Markup:
     from xmceval.report.pictures.figure import draw_keys, draw_panels
 
-    plan = plan_picture(kind, results, comparison, choose_measures(kind, results, comparison))
     keys = [element("li", raw(symbol), name(text)) for text, symbol in draw_keys(plan, f"{kind}-key")]
     panels = [raw(panel) for panel in draw_panels(plan, f"{kind}-panel")]
     caption = ". ".join(text[:1].upper() + text[1:] for text in (plan.caption, plan.note) if text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import as_here
+from xmceval.errors import as_here, listed
 from xmceval.files.io.paths import find_files, to_path
 from xmceval.files.io.streams import digest_of
 from xmceval.files.shards import find_shards
@@ -87,7 +87,12 @@ def _define(measures: Sequence[Measure], nouns: Nouns) -> tuple[Child, Child]:
 def draw_provenance(results: Sequence[Result], provenance: Provenance, names: Sequence[str]) -> Markup:
     """Draw how to reproduce the page."""
     parts: list[Child] = [
-        _draw_facts([("Program", f"xmceval {results[0].version}"), ("Truth", name(results[0].truth))]),
+        _draw_facts(
+            [
+                ("Program", f"xmceval {results[0].version}"),
+                ("Truth", name(listed({result.truth: None for result in results}))),
+            ]
+        ),
         draw_lines(
             (isolate(line, names) for kind in ("inputs", "notes") for line in shared_lines(results, kind)), "lines"
         ),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from xmceval.report.forms.html import Child, Markup, element, isolate, join, name, raw
-from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
+from xmceval.report.sheet import BEST, SD, SECOND, Cell, Listing, Row, Section, Sheet, split_columns
 
 WIDEST = 88  # characters of values that fit on an A4 page
 TAGS = {BEST: "b", SECOND: "u"}
@@ -95,7 +95,9 @@ def _explain(section: Section, unit: str) -> Markup:
     cells = [cell for row in section.rows for cell in row.cells.values()]
     emphases = {cell.emphasis for cell in cells}
     words: list[Child] = [unit]
-    if any(cell.interval.startswith("±") for cell in cells):
+    if any(cell.interval.startswith(SD) for cell in cells):
+        words.append("± is the standard deviation over runs")
+    elif any(cell.interval.startswith("±") for cell in cells):
         words.append("± is half the 95% interval")
     if any(".." in cell.interval for cell in cells):
         words.append("a..b is the 95% interval")

@@ -137,7 +137,8 @@ def list_values(results: Iterable[Scored]) -> Iterator[Record]:
 
 def _line_of(figure: Value, nouns: Nouns) -> Record:
     measure = record_measure(figure.measure)
-    return {**record_figure(figure, nouns), "name": figure.name, "kind": figure.kind, **measure}
+    values = {**record_figure(figure, nouns), "sd": figure.estimate.sd}
+    return {**values, "name": figure.name, "kind": figure.kind, **measure}
 
 
 def record_measure(measure: Measure) -> Record:

@@ -256,7 +256,7 @@ class Renderable(Tabular):
         path : path, optional
             A file to write instead.
         title : str, optional
-            Default: the names of the systems.
+            Default: the names of the systems and of the data set.
         places, percent, intervals, pairs, force : optional
             As in `to_markdown`.
 

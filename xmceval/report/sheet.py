@@ -29,6 +29,7 @@ BEST = "best"
 SECOND = "second"
 UP = "\N{BLACK UP-POINTING TRIANGLE}"
 DOWN = "\N{BLACK DOWN-POINTING TRIANGLE}"
+SD = "\N{PLUS-MINUS SIGN} "  # before a standard deviation; half an interval follows ± at once
 SUSPECT = "!"  # marks published rows with suspect values
 PUBLISHED_SIGN = "\N{BLACK DIAMOND SUIT}"  # after the name of a system
 NO_VALUE = "\N{EN DASH}"  # in place of a value
@@ -41,7 +42,7 @@ class Cell:
     """A value of a table."""
 
     value: str
-    interval: str = ""  # ± and its half width, or both ends if asymmetric
+    interval: str = ""  # ± and its half width, or both ends if asymmetric; or ± and the sd over runs, after a blank
     emphasis: str = ""  # BEST or SECOND of its metric
     # The letters of the systems that it is significantly better than; with a common baseline UP or DOWN, or one of
     # ASCII_MARKS, where it is significantly better or worse than that.
@@ -80,8 +81,8 @@ class Layout:
         False, "Output", "Also show each run, and the difference of each pair with p, wins and losses.", kind=bool
     )
     transpose: bool = False  # systems are columns and metrics are rows
-    caption: str | None = None  # of the LaTeX table, itself in LaTeX
-    label: str | None = None  # of the LaTeX table
+    caption: str | None = option(None, "Output", "Caption of the table, in LaTeX, for -o latex.", metavar="TEXT")
+    label: str | None = option(None, "Output", "Label of the table, such as tab:main, for -o latex.", metavar="TEXT")
     is_quiet: bool = False  # whether facts are left out, such as how rows count and where scores tie
     width: int = WIDTH  # columns of the terminal, to which plain tables are wrapped
     is_terminal: bool = False  # there sentences are wrapped at its width, elsewhere only long ones
@@ -127,7 +128,8 @@ class Layout:
     def cells(self, figures: Sequence[Value]) -> list[tuple[Cell, Cell | None]]:
         """Return for each value its cell, with the interval if it is shown, and the cell of its ceiling, if it has one.
 
-        An interval is ± its half width, or both ends if it is asymmetric. A missing value is a dash.
+        An interval is ± its half width, or both ends if it is asymmetric; in its place a mean over runs has ± sd,
+        unless intervals are asked for. A missing value is a dash.
         """
         cells = list[tuple[Cell, Cell | None]]()
         formats = {unit: self.spec(unit) for unit in {figure.measure.metric.unit for figure in figures}}
@@ -146,6 +148,8 @@ class Layout:
             shown = missing
             if not math.isnan(value):
                 shown = f"{value:{spec}}"
+                if estimate.sd is not None and not self.intervals:
+                    interval = f"{SD}{estimate.sd:{spec}}"
             ceiling = None
             if estimate.ceiling is not None:
                 ceiling = Cell(f"{estimate.ceiling:{spec}}".replace("%", ""))

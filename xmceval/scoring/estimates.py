@@ -50,6 +50,8 @@ class Estimate:
         Whether the denominator is zero.
     ceiling : float or None
         The best value that any ranking could reach on the same truth, for metrics at a cutoff.
+    sd : float or None
+        Of a mean over training runs, their sample standard deviation.
     """
 
     value: float
@@ -60,11 +62,19 @@ class Estimate:
     undefined: bool = False
     ceiling: float | None = None
     caution: str | None = None
+    sd: float | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
         """`low` and `high`; NaN if missing."""
         return as_bounds(self.low, self.high)
+
+    @property
+    def bar(self) -> tuple[float, float]:
+        """The ends of an error bar: those of the interval, or of a mean over runs one sd around it."""
+        if self.sd is None:
+            return self.interval
+        return self.value - self.sd, self.value + self.sd
 
     @property
     def tie_bounds(self) -> tuple[float, float]:

@@ -32,6 +32,8 @@ def plan_picture(
     kind: str, results: Sequence[Result], comparison: Any, measures: Sequence[Measure], *, is_chosen: bool = False
 ) -> Plan:
     """Plan a picture of some measures; default measures may be left out, with a note."""
+    if comparison is not None:
+        results = list(comparison.systems.values())  # means, and not each run
     with style():
         if kind == "curves":
             return _plan_curves(results, measures)
@@ -55,8 +57,14 @@ def scale(measure: Measure, nouns: Nouns) -> float:
 
 
 def draw_values(estimates: Iterable[Any], measure: Measure, nouns: Nouns) -> Any:
-    """Return values and both ends of their intervals, in the unit drawn, float64[3, n]; NaN without an interval."""
-    return scale(measure, nouns) * np.array([(estimate.value, *estimate.interval) for estimate in estimates]).T
+    """Return values and both ends of their error bars, in the unit drawn, float64[3, n]; NaN without an interval."""
+    return scale(measure, nouns) * np.array([(estimate.value, *estimate.bar) for estimate in estimates]).T
+
+
+def describe_bars(results: Iterable[Result]) -> str:
+    """Say what the error bars of a picture are."""
+    sds = (result.figures[0].estimate.sd for result in results)
+    return " or ".join(dict.fromkeys("95% intervals" if sd is None else "± sd over runs" for sd in sds))
 
 
 def name_with_unit(name: str, measure: Measure, nouns: Nouns, of_percent: str = "%") -> str:
@@ -77,9 +85,10 @@ def _plan_curves(results: Sequence[Result], measures: Sequence[Measure]) -> Plan
     has_intervals = has_points or len(results) <= MOST_BANDS
     draw = _draw_points if has_points else partial(_draw_lines, has_intervals=has_intervals)
     intervals = ""
-    note = f"95% intervals are left out: {n_points} would overlap in each panel"
+    bars = describe_bars(results)
+    note = f"{bars} are left out: {n_points} would overlap in each panel"
     if has_intervals:
-        intervals = ", with 95% intervals"
+        intervals = f", with {bars}"
         note = ""
     names = [result.name for result in results]
     return Plan(
@@ -152,7 +161,7 @@ def _plan_bins(results: Sequence[Result], measures: Sequence[Measure]) -> Plan:
     return Plan(
         panels=[partial(_draw_bars, results, measure, axis) for measure in measures],
         keys=list_keys(names, lambda look: Patch(**look.bar)),
-        caption=f"metrics by {noun}, with 95% intervals",
+        caption=f"metrics by {noun}, with {describe_bars(results)}",
         text=f"{listed(measures)} by {noun} ({listed(part.name for part in bins)}) for {listed(names)}",
     )
 

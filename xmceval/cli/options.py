@@ -193,7 +193,8 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             continue
         flag = parameter.secondary_opts[0] if value is False else parameter.opts[0]
         raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(DRAWN)})")
-    return Layout.of(arguments, is_quiet=click.get_current_context().params["quiet"], **terminal())
+    is_quiet = click.get_current_context().params["quiet"]
+    return Layout.of(arguments, is_quiet=is_quiet, is_verbose=arguments["verbose"], **terminal())
 
 
 class _Form(click.Choice):  # type: ignore[type-arg]
@@ -228,6 +229,7 @@ layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
 report_form = form_option(CHOICES)
 save_rows = file_option("--save-rows", group="Output", help="Write the values of every instance: .npz or .csv.")
+save_labels = file_option("--save-labels", group="Output", help="Write counts, precision, recall, F1 of labels: .csv.")
 fail_if_worse = option(
     "--fail-if-worse",
     multiple=True,
@@ -254,4 +256,4 @@ strict = option("--strict", is_flag=True, group="Output", help="Treat doubts abo
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 threads = derived_option("threads", Options)
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results, doubts and errors.")
-verbose = option("-v", "--verbose", is_flag=True, help="Also print how the files were read.")
+verbose = option("-v", "--verbose", is_flag=True, help="Also print how files were read, and the worst and best labels.")

@@ -149,6 +149,9 @@ class Scored:
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None
+    # what `labels` are computed from: tasks that count labels, their parts of the totals, and the rows of these then
+    held_labels: Sequence[tuple[Any, Any, int]] = ()
+    label_names: Any = None  # `listed` are the names of all labels
     nouns: Nouns = OF_LABELS
 
     @cached_property

@@ -342,6 +342,13 @@ class Documents:
             )
         return labels
 
+    @property
+    def listed(self) -> list[str]:
+        """The documents in the order of their labels, where they are numbered in sorted order."""
+        words = self.words or Words()
+        in_order = sorted(words.tolist()[: self.places.size]) + words.tolist(self.places.size)
+        return [word.decode(errors="surrogateescape") for word in in_order]
+
     def find(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n], or -1."""
         text = documents.blob, documents.ends[:-1], documents.ends[1:]

@@ -20,7 +20,7 @@ from xmceval.files.saved_rows import ENDINGS, RowTable, check_values_file, write
 from xmceval.files.shards import find_shards
 from xmceval.report.labels import check_counted, list_labels
 from xmceval.report.result import Result
-from xmceval.report.scored import ResultRows
+from xmceval.report.scored import NO_NAMES, ResultRows
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
@@ -132,7 +132,7 @@ def write_labels(results: Sequence[Result], saving: Saving) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
         writer = csv_writer(text)
         head = list[str]()
-        names = next((result.label_names for result in results if result.label_names is not None), None)
+        names = next((result.label_names for result in results if result.label_names.listed), NO_NAMES)
         for result in results:
             for labels in list_labels(replace(result, label_names=names)):
                 if not head:

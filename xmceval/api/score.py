@@ -21,6 +21,7 @@ from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.cautions import find_cautions
 from xmceval.report.result import Result, Results
+from xmceval.report.scored import NO_NAMES
 from xmceval.rows.filters import FilterReport
 from xmceval.rows.source import describe_duplicates
 from xmceval.rows.threads import Progress
@@ -533,7 +534,7 @@ def finish_state(state: State) -> Result:
         truth=first_of(state.truth),
         scores=first_of(state.scores),
         held_labels=held_labels,
-        label_names=state.names or setup.labels,
+        label_names=state.names or setup.labels or NO_NAMES,
         nouns=setup.nouns,
     )
 

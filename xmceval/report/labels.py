@@ -72,9 +72,7 @@ def list_labels(result: Scored, n: int = AT_ONCE) -> Iterator[ResultLabels]:
     task, part, n_rows = result.held_labels[0]
     if part.rows != n_rows:
         raise UsageError("more rows were added since this result (hint: read labels before the next update)")
-    names: Sequence[Any] = ()
-    if result.label_names is not None:
-        names = result.label_names.listed
+    names = result.label_names.listed
     propensities = result.propensities
     for values in task.by_label(part, n):
         ids = values["label"]

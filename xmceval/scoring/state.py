@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from xmceval.rows.names import Axis, find_order
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
-
-if TYPE_CHECKING:
-    from xmceval.files.ranking.queries import Documents
-    from xmceval.files.sidecars.values import Names
 
 NO_RANGE = (np.inf, 0.0)  # of weights
 MOST_SHARDS = 1 << 20
@@ -53,7 +49,7 @@ class State:
     removed: tuple[int, int] = (0, 0)  # dropped duplicate labels in truth and scores
     max_weight: float | None = None  # the largest possible sample weight
     n_mentioned: int | None = None  # the number of documents in all inputs, if labels are documents
-    names: Names | Documents | None = None  # of all labels, if the truth or ``labels=`` has them; never saved
+    names: Any = None  # has the names of all labels as `listed`, if the truth or ``labels=`` has them; never saved
     version: str = VERSION
 
     @cached_property

@@ -345,9 +345,9 @@ class Documents:
     @property
     def listed(self) -> list[str]:
         """The documents in the order of their labels, where they are numbered in sorted order."""
-        words = self.words or Words()
-        in_order = sorted(words.tolist()[: self.places.size]) + words.tolist(self.places.size)
-        return [word.decode(errors="surrogateescape") for word in in_order]
+        words = (self.words or Words()).tolist()
+        n_judged = self.places.size
+        return [*decoded(sorted(words[:n_judged]) + words[n_judged:])]
 
     def find(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n], or -1."""

@@ -107,8 +107,10 @@ class Result(Scored, OfResults, Mapping[str, float]):
         The version of xmceval that computed it.
     held_rows : ResultRows or None
         What `rows` has, where ``rows=True``.
-    held_labels, label_names
-        What `labels` is computed from, 4 bytes per count and label.
+    held_labels : sequence of tuple
+        What `labels` is computed from: 4 bytes per count and label.
+    label_names : object
+        What has the names of all labels as its ``listed``.
     nouns : Nouns
         What its tables call rows and labels: ``nouns.row`` is ``instance``, or ``query`` where the truth is qrels.
 

@@ -105,7 +105,9 @@ def test_a_truth_without_rows_has_no_values_of_rows():
     assert result.rows["P@1"].shape == (0,)
 
 
-@pytest.mark.parametrize("kept", [{"save_rows": "x.rows.csv"}, {"save_state": "x.state"}], ids=str)
+@pytest.mark.parametrize(
+    "kept", [{"save_rows": "x.rows.csv"}, {"save_labels": "x.csv"}, {"save_state": "x.state"}], ids=str
+)
 def test_files_are_whole_or_not_there(kept):
     rng = np.random.default_rng(5)
     truth, scores = (rng.random((30, 8)) < 0.3).astype(float), rng.random((30, 8))
@@ -113,7 +115,7 @@ def test_files_are_whole_or_not_there(kept):
     assert list(Path().iterdir()) == []
     xmceval.score(truth, scores, metrics="P,macroF1", k=2, **kept)
     [path] = Path().iterdir()
-    if "save_rows" in kept:
-        assert len(path.read_text().splitlines()) == 31
+    if "save_state" not in kept:
+        assert len(path.read_text().splitlines()) == 1 + (30 if "save_rows" in kept else 8)
     else:
         assert xmceval.merge([path]).counts.n_instances == 30

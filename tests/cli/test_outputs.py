@@ -27,6 +27,8 @@ BENCHMARK = 'metrics = "P@1"\n[datasets.one]\ntruth = "t.txt"\n[systems]\na = "a
 COMMANDS = {
     "rows.npz": f"score {SCORE} --save-rows",
     "rows.csv": f"score {SCORE} --save-rows",
+    "labels.csv": f"score {SCORE} -m macroF1@2 --save-labels",
+    "pair.labels.csv": f"compare {SCORE} b.txt -m macroF1@2 --save-labels",
     "a.state": f"score {SCORE} --save-state",
     "score.svg": f"score {SCORE} --plot",
     "pair.rows.npz": f"compare {SCORE} b.txt --save-rows",

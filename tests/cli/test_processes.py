@@ -93,6 +93,7 @@ HEAVY = {
     "xmceval.files.sidecars.filters",
     "xmceval.api.saving",
     "xmceval.page.page",
+    "xmceval.report.labels",
     "xmceval.scoring.held_rows",
     "xmceval.scoring.setup.per_row",
     "xmceval.scoring.state_file",

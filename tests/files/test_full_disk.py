@@ -26,7 +26,7 @@ def evaluator(path):
 
 
 def score(**options):
-    xmceval.score(TRUTH, SCORES, metrics="P,nDCG", k="1,3", **options)
+    xmceval.score(TRUTH, SCORES, metrics="P,nDCG,macroF1", k="1,3", **options)
 
 
 def convert(name):
@@ -36,6 +36,7 @@ def convert(name):
 WAYS = {
     "r.rows.npz": lambda name: score(save_rows=name),
     "r.rows.csv": lambda name: score(save_rows=name),
+    "r.labels.csv": lambda name: score(save_labels=name),
     "s.state": lambda name: score(save_state=name),
     "e.state": evaluator,
     **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c.npy"), convert),

@@ -42,6 +42,7 @@ def test_a_result() -> None:
     assert_type(result.flat(), dict[str, float])
     assert_type(result.warnings, tuple[str, ...])
     assert_type(result.counts.n_instances, int)
+    assert_type(xmceval.score(TRUTH, SCORES, k=1, metrics="macroF1").labels["F1@1"], NDArray[Any])
     for name, value in result.items():
         assert_type((name, value), tuple[str, float])
 

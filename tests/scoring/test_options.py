@@ -25,7 +25,7 @@ def test_score_takes_every_option_with_its_default():
     assert {name: keyword_only.get(name, "missing") for name in NAMES} == {
         each.name: each.default for each in fields(Options)
     }
-    others = {"rows", "save_rows", "save_state", "shard", "max_weight", "progress", "executor", "force"}
+    others = {"rows", "save_rows", "save_labels", "save_state", "shard", "max_weight", "progress", "executor", "force"}
     assert set(keyword_only) - NAMES == others
 
 

@@ -159,7 +159,7 @@ def full(n_rows, n_labels=4):
     """Return counters after `n_rows` rows of the labels 0 and 2."""
     counters = add(LabelCounters(n_labels, 1), 0, 2)
     counters._dense *= n_rows
-    counters._rows *= n_rows
+    counters.rows *= n_rows
     return counters
 
 
@@ -227,7 +227,7 @@ def test_counters_grow_past_the_largest_label_and_hold_few_of_many_by_id(labels,
 
 def test_weights_beyond_the_room_of_counters_are_refused():
     counters = LabelCounters(5, 1, bits=WEIGHT_BITS)
-    counters._rows = 3 << 60
+    counters.rows = 3 << 60
     with pytest.raises(DataError, match="sample weights sum to more than"):
         counters.merge(counters)
 

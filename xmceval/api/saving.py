@@ -1,11 +1,13 @@
-"""Save per-row values, and states for `merge`, in addition to returning a result."""
+"""Save per-row values, values of labels, and states for `merge`, in addition to returning a result."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ import numpy as np
 
 from xmceval.errors import DataError, UsageError, argument, arguments
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.write import check_output, write_output
+from xmceval.files.io.write import check_output, csv_writer, open_output, write_output
+from xmceval.files.saved_rows import ENDINGS, RowTable, check_values_file, write_row_file
 from xmceval.files.shards import find_shards
+from xmceval.report.labels import check_counted, list_labels
 from xmceval.report.result import Result
-from xmceval.report.scored import ResultRows
+from xmceval.report.scored import NO_NAMES, ResultRows
 from xmceval.rows.shards import parts_of
 from xmceval.scoring.compile import compile_program
 from xmceval.scoring.held_rows import HeldRows
@@ -92,10 +96,11 @@ def check_outputs(truth: OpenedTruth, systems: Sequence[OpenedSystem], saving: S
     """Refuse files that would overwrite an input, and metrics without per-row values, before scoring."""
     if saving.holds_rows and not truth.setup.program.columns:
         raise UsageError(f"{saving.save_rows or 'rows'}: none of the metrics has per-instance values")
-    if saving.save_rows is not None:
-        from xmceval.files.saved_rows import check_row_file  # not loaded by a score that saves nothing
-
-        check_row_file(saving.save_rows, force=saving.force, inputs=_list_files(truth, systems))
+    if saving.save_labels is not None:
+        check_counted([task for task in truth.setup.program.tasks if task.counts_labels], str(saving.save_labels))
+    for path, endings in ((saving.save_rows, ENDINGS), (saving.save_labels, (".csv",))):
+        if path is not None:
+            check_values_file(path, endings, force=saving.force, inputs=_list_files(truth, systems))
     if saving.save_state is None:
         return
     _check_sources(truth.setup.options)
@@ -117,6 +122,24 @@ def _list_files(truth: OpenedTruth, systems: Sequence[OpenedSystem]) -> Iterator
         for part in parts_of(find_shards(value)):
             if isinstance(part, (str, Path)):
                 yield to_path(part)
+
+
+def write_labels(results: Sequence[Result], saving: Saving) -> None:
+    """Write the values of labels as CSV, system by system, if a path was passed."""
+    if saving.save_labels is None:
+        return
+    with open_output(to_path(saving.save_labels), force=saving.force) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
+        writer = csv_writer(text)
+        head = list[str]()
+        names = next((result.label_names for result in results if result.label_names.listed), NO_NAMES)
+        for result in results:
+            for labels in list_labels(replace(result, label_names=names)):
+                if not head:
+                    head = ["system", *labels]
+                    writer.writerow(head)
+                writer.writerows(zip(repeat(result.name), *(column.tolist() for column in labels.values())))
+        text.detach()
 
 
 def write_state(state: State, saving: Saving) -> None:
@@ -147,8 +170,6 @@ def keep_rows(
     # In a ratio of sums each row has its own denominator.
     has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
     if saving.save_rows is not None:
-        from xmceval.files.saved_rows import RowTable, write_row_file  # not loaded by a score that saves nothing
-
         first = results[0]
         # Digests and rules that must match between compared files, and the counts of each system.
         meta: dict[str, Any] = {

@@ -21,6 +21,7 @@ from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.cautions import find_cautions
 from xmceval.report.result import Result, Results
+from xmceval.report.scored import NO_NAMES
 from xmceval.rows.filters import FilterReport
 from xmceval.rows.source import describe_duplicates
 from xmceval.rows.threads import Progress
@@ -87,6 +88,7 @@ def score(
     threads: int | None = None,
     rows: bool = False,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: str | tuple[int, int] | None = None,
     force: bool = False,
@@ -215,13 +217,16 @@ def score(
         Keep the per-row values in memory, 16 bytes per row and metric, as `result.rows`.
     save_rows : path, optional
         Write the per-row values to this file, .npz or .csv; `compare_rows` compares such files.
+    save_labels : path, optional
+        Write `Result.labels` to this .csv file, a line per label, system by system. Needs a metric that counts by
+        label, such as macroF1.
     save_state : path, optional
         Write the totals to this file; `merge` adds them to the totals of other shards.
     shard : str or pair of int, optional
         With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; `merge` then detects missing
         shards.
     force : bool
-        Overwrite `save_rows` and `save_state`.
+        Overwrite `save_rows`, `save_labels` and `save_state`.
     max_weight : float, optional
         The largest sample weight over all shards, which is the scale of exact sums: weighted totals can only be
         merged if they share it. Default: the largest of `sample_weight`.
@@ -303,7 +308,7 @@ def score(
         filter_truth=filter_truth,
         threads=threads,
     )
-    saving = Saving(rows, save_rows, save_state, shard, force)
+    saving = Saving(rows, save_rows, save_labels, save_state, shard, force)
     if saving.is_asked or row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
@@ -320,6 +325,7 @@ def score_all(
     *,
     rows: bool = False,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     force: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -336,8 +342,10 @@ def score_all(
         Keep the per-row values, as in `score`: ``results["b"].rows`` has them.
     save_rows : path, optional
         Write the per-row values to this file, as in `score`.
+    save_labels : path, optional
+        Write the values of labels to this file, as in `score`.
     force : bool
-        Overwrite `save_rows`.
+        Overwrite `save_rows` and `save_labels`.
     progress : callable, optional
         Called with the number of rows finished since the last call.
     **options
@@ -379,7 +387,7 @@ def score_all(
         raise UsageError("systems must be a dict of scores by name, such as {'a': ..., 'b': ...}, got an empty one")
     named = [System(find_scores(y_score, y_true), name) for name, y_score in systems.items()]
     chosen = Options.of(options)
-    saving = Saving(rows, save_rows, force=force)
+    saving = Saving(rows, save_rows, save_labels, force=force)
     if saving.is_asked or chosen.row_ids is not None:
         from xmceval.api.saving import check_saving  # not loaded by a score that saves nothing
 
@@ -400,7 +408,7 @@ def score_systems(
     opened = truth.open_systems(systems)
     if not saving.is_asked:
         return tuple(map(finish_state, score_opened(truth, opened, progress=progress)))
-    from xmceval.api.saving import check_outputs, keep_rows, write_state
+    from xmceval.api.saving import check_outputs, keep_rows, write_labels, write_state
     from xmceval.scoring.held_rows import HeldRows
 
     check_outputs(truth, opened, saving)
@@ -413,6 +421,7 @@ def score_systems(
     results = tuple(map(finish_state, states))
     if held is not None:
         results = keep_rows(held, truth, results, saving)
+    write_labels(results, saving)
     write_state(states[0], saving)
     return results
 
@@ -473,6 +482,7 @@ def score_opened(
                 systems=(system.name,),
                 weight_range=weight_range,
                 n_mentioned=n_mentioned,
+                names=truth.input.documents or truth.known.listed,
             )
         )
     return states
@@ -502,6 +512,8 @@ def finish_state(state: State) -> Result:
     changed = options.changed()
     if setup.nouns.are_of_queries and with_query_metrics(replace(options, metrics=None)).measures == options.measures:
         changed.pop("metrics", None)  # the default ones of queries
+    tasks = zip(setup.program.tasks, totals.parts, strict=True)
+    held_labels = [(task, part, part.rows) for task, part in tasks if task.counts_labels]
     pairs = setup.filter
     filtered = None
     if pairs is not None:
@@ -521,6 +533,8 @@ def finish_state(state: State) -> Result:
         options=changed,
         truth=first_of(state.truth),
         scores=first_of(state.scores),
+        held_labels=held_labels,
+        label_names=state.names or setup.labels or NO_NAMES,
         nouns=setup.nouns,
     )
 

@@ -250,6 +250,9 @@ def _try_systems(
             comparison = compare_systems(
                 truth, systems, plan.testing, progress=progress, watch=watch, needs_pairs=False
             )
+            # Counts by label are too large to keep for all data sets.
+            results = tuple(replace(result, held_labels=()) for result in comparison.results)
+            comparison = replace(comparison, results=results)
     except (XmcevalError, OSError, MemoryError) as error:
         return None, describe_failure(error)
     return comparison, ""

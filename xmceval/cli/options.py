@@ -196,7 +196,8 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
         raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {' or '.join(DRAWN)})")
     for parameter in passed_options(() if form == "latex" else IN_LATEX):
         raise UsageError(f"{parameter.opts[0]} has no effect on -o {form} (hint: pass -o latex)")
-    return Layout.of(arguments, is_quiet=click.get_current_context().params["quiet"], **terminal())
+    is_quiet = click.get_current_context().params["quiet"]
+    return Layout.of(arguments, is_quiet=is_quiet, is_verbose=arguments["verbose"], **terminal())
 
 
 class _Form(click.Choice):  # type: ignore[type-arg]
@@ -231,6 +232,7 @@ layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
 report_form = form_option(CHOICES)
 save_rows = file_option("--save-rows", group="Output", help="Write the values of every instance: .npz or .csv.")
+save_labels = file_option("--save-labels", group="Output", help="Write counts, precision, recall, F1 of labels: .csv.")
 fail_if_worse = option(
     "--fail-if-worse",
     multiple=True,
@@ -258,4 +260,4 @@ page = file_option("--page", group="Output", help="Write a page with tables and 
 force = option("--force", is_flag=True, help="Overwrite files that exist.")
 threads = derived_option("threads", Options)
 quiet = option("-q", "--quiet", is_flag=True, help="Print only results, doubts and errors.")
-verbose = option("-v", "--verbose", is_flag=True, help="Also print how the files were read.")
+verbose = option("-v", "--verbose", is_flag=True, help="Also print how files were read, and the worst and best labels.")

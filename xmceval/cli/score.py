@@ -25,6 +25,7 @@ MAIN = (*options.MAIN, "form", "plots", "page", "require", "quiet")
 @options.layout_of_results
 @options.require
 @options.save_rows
+@options.save_labels
 @options.file_option("--save-state", group="Output", help="Write the totals of one system, for xmceval merge.")
 @options.option("--shard", group="Output", metavar="I/N", help="Number of this shard, such as 2/8, for --save-state.")
 @options.option(
@@ -65,6 +66,7 @@ def command(form: str, **arguments: Any) -> None:
     write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options)
     saving = Saving(
         save_rows=arguments["save_rows"],
+        save_labels=arguments["save_labels"],
         save_state=arguments["save_state"],
         shard=arguments["shard"],
         force=arguments["force"],

@@ -46,6 +46,7 @@ MAIN = (*options.MAIN, "against", "test", "runs", "form", "plots", "page", "fail
 @options.report_form
 @options.layout
 @options.save_rows
+@options.save_labels
 @output_options(OF_COMPARISON, "differences")
 @options.force
 @options.dask
@@ -82,7 +83,9 @@ def command(form: str, **arguments: Any) -> None:
 
         testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
         write_files = prepare_outputs(arguments, inputs.list_files(), inputs.options, "differences")
-        saving = Saving(save_rows=arguments["save_rows"], force=arguments["force"])
+        saving = Saving(
+            save_rows=arguments["save_rows"], save_labels=arguments["save_labels"], force=arguments["force"]
+        )
         with open_inputs(inputs, arguments, saving) as truth:
             gates = find_gates(layout.settle(truth.setup.nouns))
             check_decidable(gates, truth.setup.options.measures, len(inputs.systems), testing.against)
@@ -125,7 +128,7 @@ def _find_systems(arguments: Mapping[str, Any]) -> Inputs:
 
 def _find_tables(arguments: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Any]]:
     """Return the names, empty where none was passed, and the files of per-row values."""
-    of_scoring = {*specs(Options), "runs", "save_rows", "dask"} - {"threads", "missing"}
+    of_scoring = {*specs(Options), "runs", "save_rows", "save_labels", "dask"} - {"threads", "missing"}
     passed = [parameter.opts[0] for parameter in options.passed_options(of_scoring)]
     if passed:
         raise UsageError(

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from xmceval.api.saving import check_outputs, check_saving, keep_rows
+from xmceval.api.saving import check_outputs, check_saving, keep_rows, write_labels
 from xmceval.api.score import finish_state, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
@@ -53,6 +53,7 @@ def compare(
     seed: int = 0,
     rows: bool = False,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     force: bool = False,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -89,8 +90,10 @@ def compare(
         Keep the per-row values in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional
         Write the per-row values to this file, .npz or .csv.
+    save_labels : path, optional
+        Write the values of labels to this file, as in `score`; of each run, where a system has several.
     force : bool
-        Overwrite `save_rows`.
+        Overwrite `save_rows` and `save_labels`.
     executor : concurrent.futures.Executor, optional
         Score in parts, as in `score`; not available for randomization.
     progress : callable, optional
@@ -141,7 +144,7 @@ def compare(
     named = [System(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen = Options.of(options)
-    saving = Saving(rows, save_rows, force=force)
+    saving = Saving(rows, save_rows, save_labels, force=force)
     if saving.is_asked or chosen.row_ids is not None:
         check_saving(chosen, named, saving)
     truth = OpenedTruth.of(y_true, chosen, named, executor=executor)
@@ -176,7 +179,7 @@ def compare_systems(
     """
     compared = Systems.of(systems, testing, needs_pairs=needs_pairs)
     runs = truth.open_systems(compared.scores)
-    if saving.holds_rows:
+    if saving.is_asked:
         check_outputs(truth, runs, saving)
     setup = runs[0].setup
     groups = setup.groups
@@ -194,6 +197,7 @@ def compare_systems(
     results = tuple(map(finish_state, states))
     if saving.holds_rows:
         results = keep_rows(held, truth, results, saving)
+    write_labels(results, saving)
     block = None
     if compared.holds_rows:
         block = held.join()

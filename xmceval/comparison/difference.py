@@ -230,7 +230,7 @@ class RunsOf:
             for name, figures in first.by_bin.items()
         }
         slices = tuple(Slice(part.bin, figures[part.bin.name]) for part in first.slices)
-        return replace(first, name=self.name, figures=figures[""], slices=slices, held_rows=None)
+        return replace(first, name=self.name, figures=figures[""], slices=slices, held_rows=None, held_labels=())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -51,10 +51,12 @@ class RowTable:
     is_by_shard: bool = False  # whether rows are numbered within each shard
 
 
-def check_row_file(path: str | Path, *, force: bool, inputs: Iterable[Path]) -> None:
-    """Refuse an output file for per-row values before scoring."""
-    if to_path(path).suffix not in ENDINGS:
-        raise UsageError(f"{path}: per-instance values are written as {listed(ENDINGS)}")
+def check_values_file(
+    path: str | Path, endings: Sequence[str] = ENDINGS, *, force: bool, inputs: Iterable[Path]
+) -> None:
+    """Refuse an output file for values of rows or labels before scoring."""
+    if to_path(path).suffix not in endings:
+        raise UsageError(f"{path}: values are written as {listed(endings)}")
     check_output(to_path(path), force=force, inputs=inputs)
 
 

@@ -20,6 +20,8 @@ from xmceval.scoring.estimates import Estimate
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from xmceval.report.labels import ResultLabels
+
 
 class OfResults(Renderable):
     """The forms of one result, or of several on the same truth."""
@@ -105,6 +107,10 @@ class Result(Scored, OfResults, Mapping[str, float]):
         The version of xmceval that computed it.
     held_rows : ResultRows or None
         What `rows` has, where ``rows=True``.
+    held_labels : sequence of tuple
+        What `labels` is computed from: 4 bytes per count and label.
+    label_names : object
+        What has the names of all labels as its ``listed``.
     nouns : Nouns
         What its tables call rows and labels: ``nouns.row`` is ``instance``, or ``query`` where the truth is qrels.
 
@@ -146,6 +152,25 @@ class Result(Scored, OfResults, Mapping[str, float]):
                 "Evaluator and merge have only totals, and of a system with several runs each run has its own)"
             )
         return self.held_rows
+
+    @property
+    def labels(self) -> ResultLabels:
+        """Counts, precision, recall and F1 of each label by column: ``result.labels["F1@5"]`` is float64 [n].
+
+        They are computed anew each time. Only labels that are true, or predicted within the largest cutoff, are
+        listed, in ascending order. A saved state has names of labels only if an Evaluator or data frames had them.
+
+        Raises
+        ------
+        UsageError
+            No metric counts by label, or some count at cutoffs and some of decisions; or an Evaluator has counted more
+            rows since.
+        """
+        # Not loaded by a result that is not asked for them.
+        from xmceval.report.labels import check_counted, list_labels
+
+        check_counted([task for task, _, _ in self.held_labels], f"labels of {self.name}")
+        return next(list_labels(self, self.counts.n_labels + 1))
 
     @property
     def propensity_model(self) -> dict[str, Any] | None:

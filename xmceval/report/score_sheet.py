@@ -147,9 +147,13 @@ def _describe_scoring(results: Sequence[Scored], lines: Sequence[SystemLine], la
         shown = {line.name for line in lines}  # not the runs of a system that is shown by their mean
         yield from _describe_ties([result for result in results if result.name in shown], layout)
     for result in results:
+        about = f"{result.name}: " if len(results) > 1 else ""
         if result.filtered is not None:
-            about = f"{result.name}: " if len(results) > 1 else ""
             yield f"{about}{result.filtered}"
+        if layout.is_verbose and result.held_labels:
+            from xmceval.report.labels import describe_labels  # not loaded by other scores
+
+            yield from (about + line for line in describe_labels(result, layout))
 
 
 def _describe_cautions(lines: Sequence[SystemLine], noun: str) -> Iterator[str]:

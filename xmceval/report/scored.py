@@ -15,6 +15,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
 from xmceval.rows.filters import FilterReport
+from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Counts, Slice, Value
@@ -129,6 +130,9 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
         return pandas.DataFrame(columns, index=None if self.ids is None else pandas.Index(self.ids, name="row"))
 
 
+NO_NAMES = Axis("", "label")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Scored:
     """The data of a Result, for tables, records and pages; see Result for the fields."""
@@ -149,6 +153,9 @@ class Scored:
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
     held_rows: ResultRows | None = None
+    # what `labels` are computed from: tasks that count labels, their parts of the totals, and the rows of these then
+    held_labels: Sequence[tuple[Any, Any, int]] = ()
+    label_names: Any = NO_NAMES  # the names of all labels are its `listed`
     nouns: Nouns = OF_LABELS
 
     @cached_property

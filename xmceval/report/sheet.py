@@ -84,6 +84,7 @@ class Layout:
     caption: str | None = option(None, "Output", "Caption of the table, in LaTeX, for -o latex.", metavar="TEXT")
     label: str | None = option(None, "Output", "Label of the table, such as tab:main, for -o latex.", metavar="TEXT")
     is_quiet: bool = False  # whether facts are left out, such as how rows count and where scores tie
+    is_verbose: bool = False  # whether the labels with the least and the greatest F1 are shown
     width: int = WIDTH  # columns of the terminal, to which plain tables are wrapped
     is_terminal: bool = False  # there sentences are wrapped at its width, elsewhere only long ones
     is_styled: bool = False  # whether it shows bold and underlined text

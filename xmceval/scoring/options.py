@@ -391,6 +391,7 @@ class Saving:
 
     rows: bool = False
     save_rows: str | Path | None = None
+    save_labels: str | Path | None = None
     save_state: str | Path | None = None
     shard: str | tuple[int, int] | None = None
     force: bool = False
@@ -403,7 +404,7 @@ class Saving:
     @property
     def is_asked(self) -> bool:
         """Whether anything is kept."""
-        kept = (self.save_rows, self.save_state, self.shard)
+        kept = (self.save_rows, self.save_labels, self.save_state, self.shard)
         return self.rows or any(value is not None for value in kept)
 
 

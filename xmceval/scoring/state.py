@@ -49,6 +49,7 @@ class State:
     removed: tuple[int, int] = (0, 0)  # dropped duplicate labels in truth and scores
     max_weight: float | None = None  # the largest possible sample weight
     n_mentioned: int | None = None  # the number of documents in all inputs, if labels are documents
+    names: Any = None  # has the names of all labels as `listed`, if the truth or ``labels=`` has them; never saved
     version: str = VERSION
 
     @cached_property

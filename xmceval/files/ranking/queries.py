@@ -342,6 +342,13 @@ class Documents:
             )
         return labels
 
+    @property
+    def listed(self) -> list[str]:
+        """The documents in the order of their labels, where they are numbered in sorted order."""
+        words = (self.words or Words()).tolist()
+        n_judged = self.places.size
+        return [*decoded(sorted(words[:n_judged]) + words[n_judged:])]
+
     def find(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n], or -1."""
         text = documents.blob, documents.ends[:-1], documents.ends[1:]

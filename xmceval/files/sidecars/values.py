@@ -84,6 +84,11 @@ class Names:
         """The labels in the order of the names."""
         return Axis.of(self.source, "label", list(self.labels))
 
+    @property
+    def listed(self) -> list[str]:
+        """The names, label 0 first."""
+        return [*self.labels]
+
     @cached_property
     def are_reordered(self) -> bool:
         """Whether the names are the label numbers in another order."""

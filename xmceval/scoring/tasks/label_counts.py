@@ -7,6 +7,7 @@ long array that is mostly zeros is also read, merged and saved by ids.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
@@ -79,8 +80,8 @@ class CountTable:
         return counts
 
     def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
-        """Yield labels, int64 [at most n], and their counts [at most n, n_slots], in chunks of `n`."""
-        for start in range(0, len(self.counts), n):
+        """Yield labels, int64 [at most n], and their counts [at most n, n_slots], in chunks of `n`; at least once."""
+        for start in range(0, max(len(self.counts), 1), n):
             counts = self.counts[start : start + n]
             labels = self.ids[start : start + n]
             if not self.ids.size:
@@ -129,16 +130,26 @@ class LabelCounters(Part):
     """
 
     def __init__(
-        self, n_labels: int, n_spans: int, *, in_ideal: bool = False, bits: int = 0, filtered: bool = False
+        self,
+        n_labels: int,
+        n_spans: int,
+        *,
+        in_ideal: bool = False,
+        bits: int = 0,
+        weight_unit: float = 1.0,
+        filtered: bool = False,
     ) -> None:
         super().__init__()
         self._n_spans = n_spans
         self._in_ideal = in_ideal
         self._filtered = filtered
-        self._bits = bits
+        self.bits = bits
+        self.unit: float = 1  # of counts
+        if bits:
+            self.unit = math.ldexp(weight_unit, -bits)
         self._slots = FIRST_SPAN + (2 + in_ideal) * n_spans + filtered
         self._room = n_labels
-        self._rows = 0
+        self.rows = 0
         self._n_labels = 0  # the largest label seen + 1
         self._dense: Counts = np.zeros((0, self._slots), dtype=np.int32)
         self._by_id = no_counts(self._slots)
@@ -150,7 +161,7 @@ class LabelCounters(Part):
         is_long = len(dense) > COMPACT_ABOVE
         if self._by_id.columns()[0].size or (is_long and self._used().size * COMPACT_SHARE < len(dense)):
             return self._table_by_id()
-        return CountTable(NO_IDS, dense, self._rows, self._bits)
+        return CountTable(NO_IDS, dense, self.rows, self.bits)
 
     def _table_by_id(self) -> CountTable:
         ids, counts = self._by_id.columns()
@@ -158,7 +169,7 @@ class LabelCounters(Part):
         if used.size:
             ids = used
             counts = self._dense[used].astype(np.int64)
-        return CountTable(ids, counts, self._rows, self._bits)
+        return CountTable(ids, counts, self.rows, self.bits)
 
     def _used(self) -> Int64:
         chunks = ((start, self._dense[start : start + CHUNK]) for start in range(0, len(self._dense), CHUNK))
@@ -189,13 +200,13 @@ class LabelCounters(Part):
     def arrays(self) -> dict[str, Int64]:
         """Return the int64 arrays of a state: `ids` [n] with counts, `counts` [n, n_slots], and `rows` [1]."""
         table = self._table_by_id()
-        return {"ids": table.ids, "counts": table.counts, "rows": np.array([self._rows], dtype=np.int64)}
+        return {"ids": table.ids, "counts": table.counts, "rows": np.array([self.rows], dtype=np.int64)}
 
     def fill(self, arrays: dict[str, Int64], prefix: str) -> None:
         """Take the arrays of a state, as `arrays` returns them."""
         most = MOST_STORED
-        if self._bits:
-            most = MOST_WEIGHT << self._bits
+        if self.bits:
+            most = MOST_WEIGHT << self.bits
         [n_rows] = take(arrays, f"{prefix}.rows", "i", (1,), 0, most).tolist()
         ids = take(arrays, f"{prefix}.ids", "i", (-1,), 0, min(self._room, MOST_LABELS) - 1)
         counts = take(arrays, f"{prefix}.counts", "i", (ids.size, self._slots), 0, n_rows)
@@ -211,14 +222,14 @@ class LabelCounters(Part):
             rows = n_rows - counts[:, -1]
         if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
             raise DataError(f"{prefix}.counts has more hits than true labels or predictions, or more than its rows")
-        self._take(CountTable(ids, counts, n_rows, self._bits), int(ids.max(initial=-1)) + 1)
+        self._take(CountTable(ids, counts, n_rows, self.bits), int(ids.max(initial=-1)) + 1)
 
     def _take(self, table: CountTable, n_labels: int) -> None:
         """Add counts: from an array to the array, others by ids."""
-        if table.bits != self._bits:
+        if table.bits != self.bits:
             raise DataError("totals with and without sample weights cannot be added")
-        check_weight(self._rows + table.rows, self._bits)
-        self._rows += table.rows
+        check_weight(self.rows + table.rows, self.bits)
+        self.rows += table.rows
         self._n_labels = max(self._n_labels, n_labels)
         if table.ids.size or self._by_id.columns()[0].size:
             self._add_by_id(table.labels, table.counts)
@@ -233,13 +244,13 @@ class LabelCounters(Part):
         units = NO_IDS
         is_kept = (np.diff(truth.indptr) > 0) | (not rows.drop_empty)
         n_kept = int(np.count_nonzero(is_kept))
-        if self._bits:
-            units = np.rint(np.ldexp(rows.weights, self._bits)).astype(np.int64)
+        if self.bits:
+            units = np.rint(np.ldexp(rows.weights, self.bits)).astype(np.int64)
             n_kept = int(units[is_kept].sum())
         largest = max(int(true.max(initial=-1)), rows.find_largest())
         with self._lock:
-            check_weight(self._rows + n_kept, self._bits)
-            self._rows += n_kept
+            check_weight(self.rows + n_kept, self.bits)
+            self.rows += n_kept
             self._n_labels = max(self._n_labels, largest + 1)
             if self._n_labels <= DENSE_IDS:
                 room = len(self._dense)
@@ -302,7 +313,7 @@ class LabelCounters(Part):
         """Move all counts to an array that is long enough for all labels and wide enough for their counts."""
         ids, counts = self._by_id.columns()
         dtype: Any = np.int32
-        if self._bits or self._rows > MOST_ROWS:
+        if self.bits or self.rows > MOST_ROWS:
             dtype = np.int64
         if ids.size or n_labels > len(self._dense) or dtype != self._dense.dtype:
             wider: Counts = np.zeros((max(n_labels, len(self._dense)), self._slots), dtype=dtype)

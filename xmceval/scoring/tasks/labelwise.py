@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.propensity import NO_IDS
@@ -310,6 +311,7 @@ class Labelwise(Task):
     in_ideal: bool = False  # whether labels of ideal rankings are also counted
 
     place = 3
+    counts_labels = True
 
     @classmethod
     def compile(cls, measures: tuple[Measure, ...], rel: int) -> Labelwise:
@@ -339,6 +341,7 @@ class Labelwise(Task):
             max(self.cutoffs.size, 1),
             in_ideal=self.in_ideal,
             bits=bits_of(setup),
+            weight_unit=setup.weight_unit,
             filtered=setup.filter is not None,
         )
 
@@ -394,6 +397,29 @@ class Labelwise(Task):
             of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
             means.append(self._sum(inside, table.where(by_code[codes]), of_bin))
         return means
+
+    def by_label(self, part: LabelCounters, n: int) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield columns with the values of at most `n` labels that are true or predicted, such as ``label``, ``tp@5``.
+
+        A rate 0/0 is the `zero` of the measures if they share one, else 0; NaN for skip.
+        """
+        suffixes = [f"@{k}" for k in self.cutoffs] or [""]
+        zero = min(measure.option("zero", "0") for measure in self.measures)
+        for labels, by_slot in part.table().in_turn(n):
+            counts = by_slot[:, : FIRST_SPAN + 2 * len(suffixes)] * part.unit
+            used = counts.any(axis=1)
+            true = counts[used, TRUE]
+            predicted = counts[used, FIRST_SPAN::2].cumsum(axis=1).T
+            tp = counts[used, FIRST_SPAN + 1 :: 2].cumsum(axis=1).T
+            values = {"tp": tp, "fp": predicted - tp, "fn": true - tp}
+            cells = Cells(**values, tn=tp)  # no rate below looks at it
+            for name, rule in (("precision", "precision"), ("recall", "recall"), ("F1", "F")):
+                rates, is_defined = LabelRate(rule, zero=zero).of(cells)
+                values[name] = np.where(is_defined, rates, np.nan)
+            columns = {"label": labels[used], "positives": true}
+            for span, suffix in enumerate(suffixes):
+                columns |= {name + suffix: by_span[span] for name, by_span in values.items()}
+            yield columns
 
     def _sum(self, measures: Sequence[Measure], table: CountTable, setup: Setup) -> Means:
         """Sum the rates of measures over the labels of a table; the number of labels is known."""

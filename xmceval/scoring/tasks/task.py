@@ -35,6 +35,7 @@ class Task(ABC):
     """Measures that are computed together, for the same lowest grade of a true label."""
 
     place: ClassVar[int]  # of this kind among the tasks of a program
+    counts_labels: ClassVar[bool] = False  # whether its parts of the totals are counts by label
     measures: tuple[Measure, ...]
     rel: int  # the lowest grade of a true label
 

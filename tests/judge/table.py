@@ -88,7 +88,7 @@ def whole_row(name, truth, scores, rules):
         unscored=rules.unscored,
         empty_rows=rules.empty_rows,
         k=0 if is_whole or head == "IPrec" else name.k,
-        rel=name.number("rel"),
+        rel=name.number("rel", 0),
         weights=rules.weights,
         options=numbers,
         filtered=rules.filtered,
@@ -151,7 +151,7 @@ def coverage(name, truth, scores, rules):
 
 def column(name, truth, scores, rules):
     """Judge a metric of columns."""
-    rows = naive_further.kept(truth, scores, rules.weights, name.number("rel"), rules.empty_rows, rules.filtered)
+    rows = naive_further.kept(truth, scores, rules.weights, name.number("rel", 0), rules.empty_rows, rules.filtered)
     rows = [row for row in rows if row[2]]
     precision = name.number("precision", 0.9)
     return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored, precision)
@@ -208,7 +208,7 @@ def rows_that_count(name, truth, scores, rules):
     """Return the true labels, the scores, the weight and the filtered labels of each row that counts, as four lists."""
     n = len(truth)
     rows = [
-        ({label: grade for label, grade in y.items() if grade >= name.number("rel")}, s, weight, out)
+        (naive.at_least(y, name.number("rel", 0)), s, weight, out)
         for y, s, weight, out in zip(
             truth, scores, rules.weights or [1.0] * n, rules.filtered or [set()] * n, strict=True
         )

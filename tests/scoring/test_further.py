@@ -170,6 +170,34 @@ def test_precision_of_what_is_returned_is_that_of_torchmetrics_with_adaptive_k(p
         assert not np.delete(values, answered).any()
 
 
+@pytest.mark.parametrize("ties", ["label", "expected"])
+@pytest.mark.parametrize(
+    ("options", "gains_of"),
+    [
+        ("", lambda grades: grades),
+        ("(gain=exp)", lambda grades: 2**grades - 1),
+        ("(gain=binary)", lambda grades: grades > 0),
+        ("(rel=0.5)", lambda grades: np.where(grades >= 0.5, grades, 0)),
+        ("(rel=1)", lambda grades: np.where(grades >= 1, grades, 0)),
+        ("(gain=binary,rel=0.5)", lambda grades: grades >= 0.5),
+    ],
+)
+def test_fractions_are_gains_as_in_scikit_learn(rng, ties, options, gains_of):
+    sk = pytest.importorskip("sklearn.metrics")
+    grades = rng.choice([0, 0, 0.1, 0.25, 0.5, 0.75, 1, 2.5], (60, 12))
+    scores = rng.random(grades.shape)
+    if ties == "expected":
+        scores = scores.round(1)
+    gains = gains_of(grades)
+    names = [f"{metric}{options}@{k}" for metric in ("DCG", "nDCG") for k in (1, 3, 12)]
+    result = xmceval.score(grades, scores, metrics=names, grades=True, ties=ties)
+    expected = [score(gains, scores, k=k) for score in (sk.dcg_score, sk.ndcg_score) for k in (1, 3, 12)]
+    assert [*result.values()] == pytest.approx(expected, rel=1e-12)
+    if ties == "label":
+        [of_lists] = xmceval.score(grades, scores, metrics=f"nDCG{options}@all", grades=True).values()
+        assert of_lists == pytest.approx(expected[-1], rel=1e-12)
+
+
 def test_f_of_the_mean_precision_and_recall_is_that_of_caml(problem):
     truth, scores = problem
     decided = (scores > 0).astype(int)

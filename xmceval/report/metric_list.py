@@ -44,7 +44,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "d": "the discount of the rank",
         "D": "the sum of d over the first ranks: D(j) over the first j",
         "ideal": "the best possible ranking of the instance's true labels",
-        "g": "the grade of the label, 1 in binary truth, or with gain=exp 2^grade - 1",
+        "g": "the grade of the label, 1 in binary truth, with gain=exp 2^grade - 1, with gain=binary 1",
         "tp": "the number of cells (instance, label) predicted and true",
         "fp": "the number of cells predicted and not true",
         "fn": "the number of cells true and not predicted",
@@ -189,7 +189,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
             default = "the number after the @"
         text = f"{name}={default}, {number.kind}"
         if name == "rel":
-            text += "; labels of this grade or above are true"
+            text = f"rel={number.kind}: labels of this grade or above are true; by default all graded above 0"
         yield "options", text
     yield "no true label", describe_empty_rows(metric)
     yield "ties", describe_ties(metric)

@@ -326,6 +326,8 @@ def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
     row_of = np.repeat(np.arange(rows.n_rows), rows.lengths)
     order = np.lexsort((rows.grades, row_of))
     is_repeated = (np.diff(rows.grades[order]) == 0) & (np.diff(row_of) == 0)
+    if (rows.grades % 1).any():
+        return
     are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED
     if are_several and not is_repeated.any() and np.unique(rows.grades).size > rows.lengths.max():
         yield Doubt(
@@ -367,7 +369,7 @@ def doubt_misses(
     zeros = [
         figure.measure
         for figure in figures
-        if figure.measure.metric.counts_hits and figure.measure.rel == 1 and figure.estimate.value == 0
+        if figure.measure.metric.counts_hits and figure.measure.rel == 0 and figure.estimate.value == 0
     ]
     if not zeros or counts.n_true == 0:
         return

@@ -39,7 +39,7 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
         names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
         if names_labels and measure.average != "macro":
             raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")
-    groups: dict[tuple[int, bool, int], list[Measure]] = {}  # by kind, at cutoffs before decisions, then by grade
+    groups: dict[tuple[int, bool, float], list[Measure]] = {}  # by kind, at cutoffs before decisions, then by grade
     for measure in measures:
         place = _kind_of(measure).place
         groups.setdefault((place, measure.metric.family == "confusion", measure.rel), []).append(measure)

@@ -40,12 +40,12 @@ class Decisions(RowTask):
     """Measures of decisions that are means or ratios over rows, with the same `rel`."""
 
     measures: tuple[Measure, ...]
-    rel: int
+    rel: float
 
     place = 2
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Decisions:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> Decisions:
         """Return the task of these measures, whose rates are known."""
         for measure in measures:
             rules: Mapping[str, Any] = ROW_VALUES if measure.average == "rows" else RATES

@@ -274,14 +274,14 @@ class Labelwise(Task):
     """Label-wise measures with the same `rel`, either at cutoffs or of decisions."""
 
     measures: tuple[Measure, ...]
-    rel: int
+    rel: float
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
     in_ideal: bool = False  # whether labels of ideal rankings are also counted
 
     place = 3
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Labelwise:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> Labelwise:
         """Return the task of measures that are all at cutoffs, or all of decisions."""
         for measure in measures:
             rule_of(RULES, measure.metric.fold, "rate", measure)

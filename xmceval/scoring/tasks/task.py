@@ -36,7 +36,7 @@ class Task(ABC):
 
     place: ClassVar[int]  # of this kind among the tasks of a program
     measures: tuple[Measure, ...]
-    rel: int  # the lowest grade of a true label
+    rel: float  # the lowest grade of a true label
 
     @property
     def needs_scores(self) -> bool:
@@ -50,7 +50,7 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Task:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> Task:
         """Return the task that computes these measures, which have the same `rel`."""
 
     @abstractmethod

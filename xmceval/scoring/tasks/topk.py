@@ -21,7 +21,13 @@ from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues,
 from xmceval.scoring.totals import Sums
 
 GAINS = MappingProxyType(
-    {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
+    {
+        "hit": kernels.HIT,
+        "propensity": kernels.PROPENSITY,
+        "linear": kernels.GRADE,
+        "exp": kernels.EXP_GRADE,
+        "binary": kernels.HIT,
+    }
 )
 FOLDS = MappingProxyType(
     {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
@@ -116,7 +122,7 @@ class TopK(RowTask):
     """Measures at a cutoff with the same `rel`."""
 
     measures: tuple[Measure, ...]  # one per output
-    rel: int
+    rel: float
     curves: Int64  # int64 array [n_curves, 3]; gain, discount and fold of each running sum along the ranks
     discounts: Float64  # float64 array [n_discounts, deepest cutoff]; d at each rank
     # int64 array [n_outputs, 5]; curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`,
@@ -131,7 +137,7 @@ class TopK(RowTask):
     needs_scores = False
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> TopK:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> TopK:
         """Return the task of these measures, with the arrays that tell the kernel what to compute."""
         deepest = max(measure.k or 0 for measure in measures)
         ranks = np.arange(1, deepest + 1, dtype=np.float64)
@@ -152,7 +158,7 @@ class TopK(RowTask):
                 discounts[discount] = rule_of(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
                 sums[discount] = np.concatenate([[0.0], np.cumsum(discounts[discount])])
             rule_of(OVER, measure.norm.over, "way over rows", measure)
-            gain = rule_of(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
+            gain = rule_of(GAINS, measure.option("gain", metric.gain), "gain", measure)
             curve = gain, list(discounts).index(discount), rule_of(FOLDS, metric.fold, "fold", measure)
             name = measure.norm.divisor
             if measure.norm.over == "micro":

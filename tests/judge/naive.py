@@ -83,8 +83,9 @@ class Seen:
     def gain(self, label):
         """Grade of a label, 2^grade - 1 with gain=exp, 1 with gain=binary, 0 of a label that is not true."""
         grade = self.truth.get(label, 0)
-        gains = {"linear": grade, "exp": 2**grade - 1, "binary": int(grade > 0)}
-        return gains[self.options.get("gain", "linear")]
+        if self.options.get("gain") == "exp":
+            return 2**grade - 1
+        return int(grade > 0) if self.options.get("gain") == "binary" else grade
 
     def w(self, label):
         """Inverse propensity of a true label, 0 of a label that is not true."""

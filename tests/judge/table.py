@@ -15,7 +15,7 @@ LOWER_IS_BETTER = {
 ASKING_FOR_LABELS = {
     *("LRAP", "coverage_error", "ranking_loss", "AUC", "accuracy", "hamming_loss", "specificity", "FPR"),
     *("microAUC", "microRecallAtPrecision", "MCC", "balanced_accuracy", "tn"),
-    *("macroP", "macroR", "macroF1", "macroJaccard", "macroBA"),
+    *("macroP", "macroR", "macroF1", "macroF1@n", "macroJaccard", "macroBA"),
 }
 # Metrics that are no share from 0 to 1.
 BOUNDS = {
@@ -164,6 +164,8 @@ JUDGES = {
     **dict.fromkeys(("LRAP", "coverage_error", "ranking_loss", "AUC", "GAUC"), whole_row),
     **{f"macro{name}": rate(kind, "macro") for name, kind in RATES.items()},
     **{f"weighted{name}": rate(RATES[name], "weighted") for name in ("P", "R", "F1")},
+    "macroF1@n": rate("F", "macro"),
+    "microF1@n": rate("F"),
     "coverage": coverage,
     "accuracy": rate("accuracy"),
     "subset_accuracy": per_row(lambda true, decided: true == decided),
@@ -222,4 +224,7 @@ def sets_of(name, truth, scores, rules):
     true, kept, weights, filtered = rows_that_count(name, truth, scores, rules)
     if name.cutoff is None:
         return naive_labels.at_threshold(true, kept, rules.threshold), weights, filtered
+    if name.cutoff == "n":
+        sets = [naive_labels.at_cut([y], [s], len(y))[0] for y, s in zip(true, kept, strict=True)]
+        return sets, weights, filtered
     return naive_labels.at_cut(true, kept, name.k), weights, filtered

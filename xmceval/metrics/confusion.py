@@ -65,13 +65,23 @@ AVERAGE_NOTES = MappingProxyType(
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
+OF = ("labels", "means")
+
+F_OF_MEANS = (
+    f"{FORMULAS['F']} (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))"
+)
+
+MEANS_NOTE = "of=means is the F measure of the macro precision and recall (Sokolova, Lapalme 2009), as in caml-mimic; "
+
+
 def _micro(name: str, title: str, rate: str, divisor: str, **fields: Any) -> Metric:
+    cutoff = name.partition("@")[2] or "k"
     return Metric(
         name,
         title,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
-        note="predictions within the cutoff are tp + fp, fewer than k where there are not as many",
+        note=f"predictions within the cutoff are tp + fp, fewer than {cutoff} where there are not as many",
         **fields,
     )
 
@@ -79,15 +89,19 @@ def _micro(name: str, title: str, rate: str, divisor: str, **fields: Any) -> Met
 def _label_wise(
     name: str, title: str, rate: str, average: str, *, formula: str = "", note: str = "", **choices: tuple[str, ...]
 ) -> Metric:
+    cutoff = "required"
+    if name.endswith("@n"):
+        cutoff = "none"
     if average == "macro":
         choices["over"] = OVER
     return Metric(
         name,
         title,
-        {average: Norm("", average, FORMULAS[rate] + formula)},
+        {average: Norm("", average, formula or FORMULAS[rate])},
         YANG if rate != "balanced" else SOKOLOVA,
         fold=rate,
         family="label",
+        cutoff=cutoff,
         choices={**choices, "zero": ZEROS},
         own_numbers=BETA if rate == "F" else {},
         needs_labels=average == "macro",
@@ -103,6 +117,7 @@ def _decision(
     *,
     norms: Mapping[str, Norm] | None = None,
     note: str = DECISION_NOTE,
+    of: tuple[str, ...] = (),
     **fields: Any,
 ) -> Metric:
     choices = {"average": averages}
@@ -112,6 +127,8 @@ def _decision(
     if len(averages) > 1:
         choices["zero"] = ZEROS
         notes += [AVERAGE_NOTES[average] for average in averages if average in AVERAGE_NOTES]
+    if of:
+        choices["of"] = of
     return Metric(
         name,
         title,
@@ -146,19 +163,29 @@ MICRO_ENTRIES = (
     _micro("microP", "precision over all cells", "precision", "predicted"),
     _micro("microR", "recall over all cells", "recall", "n"),
     _micro("microF1", "F measure over all cells", "F", "F", own_numbers=BETA),
+    _micro(
+        "microF1@n",
+        "F measure over all cells at the number of true labels",
+        "F",
+        "F",
+        fold="F",
+        cutoff="none",
+        own_numbers=BETA,
+    ),
 )
 
 LABEL_ENTRIES = (
     _label_wise("macroP", "mean precision of labels", "precision", "macro"),
     _label_wise("macroR", "mean recall of labels", "recall", "macro"),
+    _label_wise("macroF1", "mean F measure of labels", "F", "macro", formula=F_OF_MEANS, note=MEANS_NOTE, of=OF),
     _label_wise(
-        "macroF1",
-        "mean F measure of labels",
+        "macroF1@n",
+        "mean F measure of labels at the number of true labels",
         "F",
         "macro",
-        formula=" (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))",
-        of=("labels", "means"),
-        note="of=means is the F measure of macroP and macroR (Sokolova, Lapalme 2009), as in caml-mimic; ",
+        formula=F_OF_MEANS,
+        note=MEANS_NOTE,
+        of=OF,
     ),
     _label_wise("macroJaccard", "mean Jaccard index of labels", "Jaccard", "macro"),
     _label_wise("macroBA", "mean balanced accuracy of labels", "balanced", "macro"),
@@ -209,7 +236,15 @@ DECISION_ENTRIES = (
     ),
     _decision("precision_score", "precision of decisions", "precision", AVERAGES),
     _decision("recall_score", "recall (true positive rate) of decisions", "recall", AVERAGES),
-    _decision("f1_score", "F measure of decisions", "F", AVERAGES, own_numbers=BETA),
+    _decision(
+        "f1_score",
+        "F measure of decisions",
+        "F",
+        AVERAGES,
+        norms={"cells": Norm("", "cells", F_OF_MEANS)},
+        of=OF,
+        own_numbers=BETA,
+    ),
     _decision("Jaccard", "Jaccard index of decisions", "Jaccard", AVERAGES),
     _decision(
         "hamming_loss",

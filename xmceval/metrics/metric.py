@@ -183,6 +183,11 @@ class Metric:
         return self.family != "column"
 
     @property
+    def cuts_at_n(self) -> bool:
+        """Whether it counts labels at a cutoff of each row, its number of true labels."""
+        return self.name.endswith("@n") and self.family != "row"
+
+    @property
     def counts_decisions(self) -> bool:
         """Whether its value depends on the threshold of decisions, if one is passed."""
         return self.family == "confusion" and self.gain != "truth"

@@ -128,7 +128,7 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns,
         over = measure.norm.over
         if metric.left_out:  # those say themselves how many are left out
             continue
-        if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
+        if over == "ratio" or metric.cuts_at_n or (over == "micro" and measure.norm.divisor == "n"):
             way = "skipped by"
         elif over != "mean":  # cells are counted, and all cells of such an instance are false
             way = f"{agreeing(n, 'its', 'their')} predictions are misses for"

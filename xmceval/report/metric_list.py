@@ -128,6 +128,8 @@ def describe_empty_rows(metric: Metric) -> str:
     """Describe the effect of a row without a true label."""
     if metric.left_out:
         return f"left out, like all instances where {metric.left_out}; the number of such instances is reported"
+    if metric.cuts_at_n:
+        return "no effect: none of its labels is predicted"
     norm = next(iter(metric.norms.values()))
     if metric.family in {"label", "confusion", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
@@ -148,7 +150,7 @@ def describe_ties(metric: Metric) -> str:
         effect = "as in the definition: they are not ordered"
     if ranks_all:
         effect += "; labels without a score tie with each other, below all others or at 0 (--unscored)"
-    if metric.family == "top-k":
+    if metric.family == "top-k" and not metric.cuts_at_n:
         effect += "; the report shows how far ties could move a value"
     return effect
 
@@ -174,6 +176,8 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         data = "the first k ranks of an instance"
     elif metric.family == "row":
         data = "all labels of an instance" if metric.needs_labels else "the whole list of an instance"
+    elif metric.cuts_at_n:
+        data = "the n best labels of an instance, which has n true labels"
     if metric.needs_labels:
         data += ", and the number of labels"
     yield "from", data

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault
 from xmceval.kernels.metrics import ranking
-from xmceval.kernels.metrics.labelwise import find_decisions, match_cells
+from xmceval.kernels.metrics.labelwise import find_best, find_decisions, match_cells
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.scoring.setup.setup import Setup
@@ -85,7 +85,7 @@ class Batch:
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     threshold: float = -np.inf  # labels with at least this score are decisions
     _relevant: dict[float, tuple[Rows, int]] = field(default_factory=dict)
-    _decided: dict[float, Decided] = field(default_factory=dict)
+    _decided: dict[tuple[float, bool], Decided] = field(default_factory=dict)
 
     @cached_property
     def n_rows(self) -> int:
@@ -138,14 +138,22 @@ class Batch:
             self._relevant[rel] = Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), n_emptied
         return self._relevant[rel]
 
-    def decided(self, rel: float) -> Decided:
-        """Return the decisions, and which of them are hits for true labels of at least grade `rel`."""
-        if rel not in self._decided:
+    def decided(self, rel: float, *, is_at_n: bool = False) -> Decided:
+        """Return the decisions, and which of them are hits for true labels of at least grade `rel`.
+
+        With `is_at_n` they are the best labels of each row, as many as it has true labels.
+        """
+        key = rel, is_at_n
+        if key not in self._decided:
             truth, _ = self.relevant(rel)
-            self._decided[rel] = find_decided(
-                truth, self.scores, self.threshold, self.scratch, rel=rel, drop_empty=self.setup.drop_empty
+            threshold: float | None = self.threshold
+            if is_at_n:
+                threshold = None
+            drop_empty = self.setup.drop_empty
+            self._decided[key] = find_decided(
+                truth, self.scores, threshold, self.scratch, rel=rel, drop_empty=drop_empty
             )
-        return self._decided[rel]
+        return self._decided[key]
 
     def filtered(self, rel: float) -> tuple[Pairs, Pairs]:
         """Return the filtered pairs that are true, with a grade of at least `rel`, and all others, which are left out.
@@ -192,13 +200,22 @@ class Batch:
 
 
 def find_decided(
-    truth: Rows, scores: Rows, threshold: float, scratch: Scratch, *, rel: float = 0, drop_empty: bool = False
+    truth: Rows, scores: Rows, threshold: float | None, scratch: Scratch, *, rel: float = 0, drop_empty: bool = False
 ) -> Decided:
-    """Find the decisions in rows: the labels whose score is at least the threshold; repeated for each `rel`."""
+    """Find the decisions in rows: the labels whose score is at least the threshold; repeated for each `rel`.
+
+    Without a threshold they are the best labels of each row, as many as it has true labels.
+    """
     n_stored = int(scores.indptr[-1])
-    counts = scratch.array(f"decisions of rows {rel}", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
-    labels = scratch.array(f"decisions {rel}", n_stored, np.int64)
-    find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
+    name = f"decisions {rel} {threshold is None}"
+    counts = scratch.array(f"{name} of rows", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
+    labels = scratch.array(name, n_stored, np.int64)
+    if threshold is None:
+        room = 4 * longest(truth)
+        space = scratch.array("best labels", room, np.int64), scratch.array("best scores", room, np.float64)
+        find_best(*truth[:2], tuple(scores), space, counts, labels)
+    else:
+        find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
     return Decided(counts, labels, int(scores.indices[:n_stored].max(initial=-1)))
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from xmceval.kernels.metrics.labelwise import DECISIONS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64
-from xmceval.scoring.batch import Batch
+from xmceval.scoring.batch import Batch, Decided
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
+from xmceval.scoring.tasks.task import NO_SHARES, TREATMENTS, Estimates, RowTask, RowValues, rule_of
 from xmceval.scoring.totals import Sums
 
 # Per-row values that are not rates.
@@ -37,7 +38,7 @@ def adds_up_over_rows(measure: Measure) -> bool:
 
 @dataclass(frozen=True)
 class Decisions(RowTask):
-    """Measures of decisions that are means or ratios over rows, with the same `rel`."""
+    """Measures of decisions that are means or ratios over rows, with the same `rel`, at a threshold or all at n."""
 
     measures: tuple[Measure, ...]
     rel: float
@@ -52,12 +53,25 @@ class Decisions(RowTask):
             rule_of(rules, measure.metric.fold, "rate", measure)
         return cls(measures, rel)
 
+    @property
+    def has_shares(self) -> bool:
+        """Whether labels are at a cutoff, as those of metrics at k that have shares."""
+        return self.is_at_n
+
+    @property
+    def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
+        """All measures at n, since the order by label decides which tied labels are within it."""
+        if not self.is_at_n:
+            return {}
+        return dict.fromkeys(TREATMENTS, self.measures)
+
     def compute(self, batch: Batch) -> RowValues:
-        """Compute numerator and denominator of each measure per row; ties do not affect decisions."""
+        """Compute numerator and denominator of each measure per row; ties do not affect decisions at a threshold."""
         truth, n_dropped = batch.relevant(self.rel)
-        hits, decisions = batch.decided(self.rel).counts.T
+        decided = batch.decided(self.rel, is_at_n=self.is_at_n)
+        hits, decisions = decided.counts.T
         cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.n_labels(self.rel))
-        values = batch.values(f"values of decisions {self.rel}", batch.n_rows, len(self.measures))
+        values = batch.values(f"values of decisions {self.rel} {self.is_at_n}", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):
             fold = measure.metric.fold
@@ -72,10 +86,37 @@ class Decisions(RowTask):
             values[:, o, 0], values[:, o, 1] = fraction
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         n_decided = np.full(2, decisions.sum(), dtype=np.int64)
-        return RowValues(values, NO_SHARES, n_dropped, n_decided)
+        shares = NO_SHARES
+        if self.has_shares:
+            shares = self._share(batch, decided, cells, values)
+        return RowValues(values, shares, n_dropped, n_decided)
 
-    def n_decided(self, part: Sums) -> int:
-        """Return the number of decisions."""
+    def _share(self, batch: Batch, decided: Decided, cells: Cells, values: Float64) -> Float64:
+        """Return the part of each bin of labels in the numerators of rows, which are of hits."""
+        setup = batch.setup
+        if setup.bins is None:
+            return NO_SHARES
+        n_bins = setup.n_bins
+        n_decided = decided.counts[:, DECISIONS]
+        labels = decided.labels[: n_decided.sum()]
+        is_hit = labels & 1 > 0
+        of_row = np.repeat(np.arange(batch.n_rows), n_decided)[is_hit]
+        of_bin = setup.bins.by_code[setup.propensities.codes_of(labels[is_hit] >> 1)]
+        hits = np.bincount(of_row * n_bins + of_bin, minlength=batch.n_rows * n_bins).reshape(-1, n_bins)
+        shares = batch.values(f"shares of decisions {self.rel}", batch.n_rows, len(self.measures) * n_bins)
+        shares.fill(0.0)
+        for o, measure in enumerate(self.measures):
+            for number in range(n_bins):
+                column = o * n_bins + number
+                inside = replace(cells, tp=hits[:, number].astype(np.float64))
+                shares[:, column, 0] = RATES[measure.metric.fold](inside, measure.number("beta"))[0][0]
+                shares[:, column, 1] = values[:, o, 1]
+        return shares
+
+    def n_decided(self, part: Sums) -> int | None:
+        """Return the number of decisions at a threshold."""
+        if self.is_at_n:
+            return None
         return int(part["true"][0])
 
     def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:

@@ -297,7 +297,7 @@ class Labelwise(Task):
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """All measures at cutoffs, since the order by label decides which tied labels are within a cutoff."""
-        if self.needs_scores:
+        if self.needs_scores and not self.is_at_n:
             return {}
         return dict.fromkeys(TREATMENTS, self.measures)
 
@@ -318,7 +318,7 @@ class Labelwise(Task):
         _, left_out = batch.filtered(self.rel)
         rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
         if self.needs_scores:
-            return rows._replace(decided=batch.decided(self.rel))
+            return rows._replace(decided=batch.decided(self.rel, is_at_n=self.is_at_n))
         return rows._replace(
             ranked=batch.ranking.labels,
             n_ranked=batch.ranking.n_ranked,
@@ -332,7 +332,7 @@ class Labelwise(Task):
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""
-        if not self.needs_scores:
+        if not self.needs_scores or self.is_at_n:
             return None
         return int(part.table().counts[:, FIRST_SPAN].sum())
 

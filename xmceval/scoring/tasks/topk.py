@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -15,10 +15,7 @@ from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, Ranking, longest, rank, rows_where
-from xmceval.scoring.estimates import estimate
-from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
-from xmceval.scoring.totals import Sums
+from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, rule_of
 
 GAINS = MappingProxyType(
     {
@@ -133,7 +130,7 @@ class TopK(RowTask):
     micro: tuple[Micro, ...] = ()
 
     place = 0
-    has_ceiling = True
+    has_shares = True
     needs_scores = False
 
     @classmethod
@@ -299,17 +296,6 @@ class TopK(RowTask):
         """Return whether a measure does not divide by predictions, which another ranking could reduce."""
         o = self.measures.index(measure)
         return not (self.divisors[o, 2] or any(micro.output == o and micro.of_predicted for micro in self.micro))
-
-    def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
-        """Return the shares of each bin; complements have no shares."""
-        measures = [measure for measure in self.measures for _ in range(setup.n_bins)]
-        n_counted = (n_rows - part["left_out"]).repeat(setup.n_bins).tolist()
-        shares = estimate(measures, part["shares"], n_counted, part["extremes"][len(self.measures) :])
-        bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
-        for i, (measure, share) in enumerate(zip(measures, shares, strict=True)):
-            if not measure.metric.complement:
-                bins[i % setup.n_bins][measure.name] = share.without_tie_bounds()
-        return bins
 
 
 _NO_BINS = np.zeros(1, dtype=np.int64)

@@ -236,7 +236,7 @@ def test_decisions_have_the_f_of_the_mean_precision_and_recall(problem):
     )
     value, p, r = found.values()
     assert value == pytest.approx(5 * p * r / (4 * p + r), rel=1e-12)
-    with pytest.raises(xmceval.UsageError, match="of=means takes the means of a macro average"):
+    with pytest.raises(xmceval.UsageError, match="over= and of= are for macro averages"):
         xmceval.score(truth, scores > 0.4, metrics="f1_score(of=means)")
 
 

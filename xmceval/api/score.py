@@ -564,7 +564,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     """
     program = state.setup.program
     totals = state.totals
-    decided = [task.n_decided(part) for task, part in zip(program.tasks, totals.parts, strict=True)]
+    parts = zip(program.tasks, totals.parts, strict=True)
+    decided = [task.n_decided(part) for task, part in parts if not task.is_at_n]
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
     n_predictions = totals.tally["counts"][PREDICTIONS]

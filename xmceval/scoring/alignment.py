@@ -326,9 +326,7 @@ def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
     row_of = np.repeat(np.arange(rows.n_rows), rows.lengths)
     order = np.lexsort((rows.grades, row_of))
     is_repeated = (np.diff(rows.grades[order]) == 0) & (np.diff(row_of) == 0)
-    if (rows.grades % 1).any():
-        return
-    are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED
+    are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED and not (rows.grades % 1).any()
     if are_several and not is_repeated.any() and np.unique(rows.grades).size > rows.lengths.max():
         yield Doubt(
             f"the grades of the truth all differ within each of the first {rows.n_rows:,} instances, as ids do: are "

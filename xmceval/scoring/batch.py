@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import Fault
 from xmceval.kernels.metrics import ranking
-from xmceval.kernels.metrics.labelwise import find_best, find_decisions, match_cells
+from xmceval.kernels.metrics.labelwise import find_decisions, match_cells
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.scoring.setup.setup import Setup
@@ -146,12 +146,13 @@ class Batch:
         key = rel, is_at_n
         if key not in self._decided:
             truth, _ = self.relevant(rel)
-            threshold: float | None = self.threshold
+            scores = self.scores
+            threshold = self.threshold
             if is_at_n:
-                threshold = None
-            drop_empty = self.setup.drop_empty
+                scores = take_best(scores, np.diff(truth.indptr))
+                threshold = -np.inf
             self._decided[key] = find_decided(
-                truth, self.scores, threshold, self.scratch, rel=rel, drop_empty=drop_empty
+                truth, scores, threshold, self.scratch, name=f"{key}", drop_empty=self.setup.drop_empty
             )
         return self._decided[key]
 
@@ -200,23 +201,24 @@ class Batch:
 
 
 def find_decided(
-    truth: Rows, scores: Rows, threshold: float | None, scratch: Scratch, *, rel: float = 0, drop_empty: bool = False
+    truth: Rows, scores: Rows, threshold: float, scratch: Scratch, *, name: str = "", drop_empty: bool = False
 ) -> Decided:
-    """Find the decisions in rows: the labels whose score is at least the threshold; repeated for each `rel`.
-
-    Without a threshold they are the best labels of each row, as many as it has true labels.
-    """
+    """Find the decisions in rows: the labels whose score is at least the threshold, in arrays of this name."""
     n_stored = int(scores.indptr[-1])
-    name = f"decisions {rel} {threshold is None}"
-    counts = scratch.array(f"{name} of rows", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
-    labels = scratch.array(name, n_stored, np.int64)
-    if threshold is None:
-        room = 4 * longest(truth)
-        space = scratch.array("best labels", room, np.int64), scratch.array("best scores", room, np.float64)
-        find_best(*truth[:2], tuple(scores), space, counts, labels)
-    else:
-        find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
+    counts = scratch.array(f"decisions of rows {name}", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
+    labels = scratch.array(f"decisions {name}", n_stored, np.int64)
+    find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
     return Decided(counts, labels, int(scores.indices[:n_stored].max(initial=-1)))
+
+
+def take_best(scores: Rows, n: Int64) -> Rows:
+    """Return the `n` best labels of each row, best first; `n` is int64 [n_rows] or [1]."""
+    lengths = np.diff(scores.indptr)
+    row = np.repeat(np.arange(lengths.size), lengths)
+    order = np.lexsort((scores.indices[: row.size], -scores.values[: row.size], row))
+    kept = np.minimum(lengths, n)
+    best = order[np.arange(row.size) - scores.indptr[row] < kept[row]]
+    return Rows(np.concatenate([[0], np.cumsum(kept)]), scores.indices[best], scores.values[best])
 
 
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:

@@ -36,11 +36,9 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
     if cutoffs and cutoffs[-1] > MAX_CUTOFF:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
-        if measure.metric.family == "confusion" and measure.average != "macro":
-            if measure.option("over", "all") != "all":
-                raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")
-            if measure.option("of") == "means":
-                raise UsageError(f"{measure}: of=means takes the means of a macro average (hint: add average=macro)")
+        names_labels = measure.option("over", "all") != "all" or measure.option("of") == "means"
+        if names_labels and measure.metric.family == "confusion" and measure.average != "macro":
+            raise UsageError(f"{measure}: over= and of= are for macro averages (hint: add average=macro)")
     # by kind, at cutoffs before decisions, these before those at n, then by grade
     groups: dict[tuple[int, bool, bool, float], list[Measure]] = {}
     for measure in measures:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.load import helper, kernel
-from xmceval.kernels.metrics.ranking import find_top
 from xmceval.kernels.rows.order import ascend, position
 
 # Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for decisions,
@@ -94,27 +93,6 @@ def find_decisions(
             n += is_decided
             hits += is_hit & is_decided
         row_counts[row, HITS], row_counts[row, DECISIONS] = hits, n - before
-
-
-@kernel("i8[:]", "i8[:]", ("i8[:]", "i8[:]", "f8[:]"), ("i8[:]", "f8[:]"), "i8[:,:]", "i8[:]")
-def find_best(truth_indptr, truth_indices, predictions, space, row_counts, decided):
-    """Write the best labels of each row as decisions, as many as it has true labels; see `find_decisions`.
-
-    `predictions` are indptr, indices and scores; `space` is as in `find_top`.
-    """
-    labels, _ = space
-    begin = n = np.int64(0)
-    for row in range(truth_indptr.size - 1):
-        first, last = truth_indptr[row], truth_indptr[row + 1]
-        row_counts[row, HITS], row_counts[row, DECISIONS] = 0, 0
-        if first == last:
-            continue
-        begin, row_counts[row, DECISIONS] = find_top(predictions, row, last - first, space, begin)
-        for place in range(begin, begin + row_counts[row, DECISIONS]):
-            is_hit = position(truth_indices, first, last, labels[place]) >= 0
-            decided[n] = 2 * labels[place] + is_hit
-            row_counts[row, HITS] += is_hit
-            n += 1
 
 
 @helper

@@ -122,41 +122,32 @@ def _sort(labels, scores, begin, n):
     return begin
 
 
-@helper
-def find_top(rows, row, depth, space, begin):
-    """Sort the `depth` best labels of a row in the scratch space; return where they begin, and their number.
+@kernel(("i8[:]", "i8[:]", "f8[:]"), ("i8[:,:]", "f8[:,:]", "i8[:]"), ("i8[:]", "f8[:]"), returns="i8")
+def top_many(rows, ranking, space):
+    """Write the best labels of each row, as `top_k` does, for rankings of any depth.
 
     Candidates are collected; when there are twice as many as needed, they are sorted, and the worst one that is
     kept bounds later candidates: n log k comparisons for any order of the scores. The scratch space has room
-    for at least 4 * depth labels: int64 and float64; `begin` is where the row before began, or 0.
+    for 4 * depth labels: int64 and float64 [4 * depth].
     """
     indptr, indices, scores = rows
-    labels, values = space
-    room = labels.size // 2
-    stop = indptr[row + 1]
-    n = 0
-    worst = -np.inf
-    for entry in range(indptr[row], stop):
-        labels[begin + n], values[begin + n] = indices[entry], scores[entry]
-        n += scores[entry] >= worst
-        if n == room or entry == stop - 1:
-            begin = _sort(labels, values, begin, n)
-            if n > depth:
-                n = depth
-                worst = values[begin + depth - 1]
-    return begin, n
-
-
-@kernel(("i8[:]", "i8[:]", "f8[:]"), ("i8[:,:]", "f8[:,:]", "i8[:]"), ("i8[:]", "f8[:]"), returns="i8")
-def top_many(rows, ranking, space):
-    """Write the best labels of each row, as `top_k` does, for rankings of any depth; `space` as in `find_top`."""
-    indptr, _, _ = rows
     ranked, ranked_scores, n_ranked = ranking
     labels, values = space
     depth = ranked.shape[1]
+    room = labels.size // 2
     begin = n_tied = 0
     for row in range(indptr.size - 1):
-        begin, n = find_top(rows, row, depth, space, begin)
+        stop = indptr[row + 1]
+        n = 0
+        worst = -np.inf
+        for entry in range(indptr[row], stop):
+            labels[begin + n], values[begin + n] = indices[entry], scores[entry]
+            n += scores[entry] >= worst
+            if n == room or entry == stop - 1:
+                begin = _sort(labels, values, begin, n)
+                if n > depth:
+                    n = depth
+                    worst = values[begin + depth - 1]
         ties = 0
         for j in range(n):
             ranked[row, j], ranked_scores[row, j] = labels[begin + j], values[begin + j]

@@ -6,6 +6,7 @@ import numpy as np
 
 from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.metrics.hits import count_covering, position_below, rank_hits, sort_hits
+from xmceval.kernels.metrics.topk import EXP_GRADE, HIT
 from xmceval.kernels.rows.order import bits_of, power_of_2
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS, IPREC = range(16)
@@ -15,9 +16,6 @@ BY_LABEL, BEST, WORST = 0, 1, 2
 
 # Columns of `specs`.
 KIND, CUT, DISCOUNT, GAIN, IS_RATIO = 0, 1, 2, 3, 4
-
-# Gains of a true label.
-LINEAR, EXP, BINARY = 0, 1, 2
 
 # Slots of `status`: true labels without a score; whether a grade is too large for ERR, and in which row.
 UNLISTED, FAULT, ROW = 0, 1, 2
@@ -35,9 +33,9 @@ WORKING_SPACE = (
 
 @helper
 def _gain(grade, kind):
-    if kind == BINARY:
+    if kind == HIT:
         return 1.0
-    return power_of_2(grade) - 1.0 if kind == EXP else grade
+    return power_of_2(grade) - 1.0 if kind == EXP_GRADE else grade
 
 
 @helper

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.metrics.labelwise import DECISIONS
+from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64
-from xmceval.scoring.batch import Batch, Decided
+from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.tasks.task import NO_SHARES, TREATMENTS, Estimates, RowTask, RowValues, rule_of
+from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
 from xmceval.scoring.totals import Sums
 
 # Per-row values that are not rates.
@@ -53,18 +53,6 @@ class Decisions(RowTask):
             rule_of(rules, measure.metric.fold, "rate", measure)
         return cls(measures, rel)
 
-    @property
-    def has_shares(self) -> bool:
-        """Whether labels are at a cutoff, as those of metrics at k that have shares."""
-        return self.is_at_n
-
-    @property
-    def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
-        """All measures at n, since the order by label decides which tied labels are within it."""
-        if not self.is_at_n:
-            return {}
-        return dict.fromkeys(TREATMENTS, self.measures)
-
     def compute(self, batch: Batch) -> RowValues:
         """Compute numerator and denominator of each measure per row; ties do not affect decisions at a threshold."""
         truth, n_dropped = batch.relevant(self.rel)
@@ -87,36 +75,21 @@ class Decisions(RowTask):
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         n_decided = np.full(2, decisions.sum(), dtype=np.int64)
         shares = NO_SHARES
-        if self.has_shares:
-            shares = self._share(batch, decided, cells, values)
+        bins = batch.setup.bins
+        if self.is_at_n and bins is not None:  # numerators are multiples of hits, which are in bins
+            n_rows = batch.n_rows
+            labels = decided.labels[: decisions.sum()]
+            of_bin = bins.by_code[batch.setup.propensities.codes_of(labels >> 1)]
+            hits_of_bins = np.zeros((n_rows, len(bins)))
+            np.add.at(hits_of_bins, (np.repeat(np.arange(n_rows), decisions), of_bin), labels & 1)
+            parts = np.zeros((n_rows, len(self.measures), len(bins), SLOTS))
+            parts[..., 0] = values[:, :, :1] / np.maximum(hits, 1)[:, None, None] * hits_of_bins[:, None]
+            parts[..., 1] = values[:, :, 1:2]
+            shares = parts.reshape(n_rows, -1, SLOTS)
         return RowValues(values, shares, n_dropped, n_decided)
 
-    def _share(self, batch: Batch, decided: Decided, cells: Cells, values: Float64) -> Float64:
-        """Return the part of each bin of labels in the numerators of rows, which are of hits."""
-        setup = batch.setup
-        if setup.bins is None:
-            return NO_SHARES
-        n_bins = setup.n_bins
-        n_decided = decided.counts[:, DECISIONS]
-        labels = decided.labels[: n_decided.sum()]
-        is_hit = labels & 1 > 0
-        of_row = np.repeat(np.arange(batch.n_rows), n_decided)[is_hit]
-        of_bin = setup.bins.by_code[setup.propensities.codes_of(labels[is_hit] >> 1)]
-        hits = np.bincount(of_row * n_bins + of_bin, minlength=batch.n_rows * n_bins).reshape(-1, n_bins)
-        shares = batch.values(f"shares of decisions {self.rel}", batch.n_rows, len(self.measures) * n_bins)
-        shares.fill(0.0)
-        for o, measure in enumerate(self.measures):
-            for number in range(n_bins):
-                column = o * n_bins + number
-                inside = replace(cells, tp=hits[:, number].astype(np.float64))
-                shares[:, column, 0] = RATES[measure.metric.fold](inside, measure.number("beta"))[0][0]
-                shares[:, column, 1] = values[:, o, 1]
-        return shares
-
-    def n_decided(self, part: Sums) -> int | None:
-        """Return the number of decisions at a threshold."""
-        if self.is_at_n:
-            return None
+    def n_decided(self, part: Sums) -> int:
+        """Return the number of decisions."""
         return int(part["true"][0])
 
     def finish(self, part: Sums, setup: Setup, n_rows: int) -> Estimates:

@@ -297,8 +297,8 @@ class Labelwise(Task):
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """All measures at cutoffs, since the order by label decides which tied labels are within a cutoff."""
-        if self.needs_scores and not self.is_at_n:
-            return {}
+        if self.needs_scores:
+            return super().tied_by_label
         return dict.fromkeys(TREATMENTS, self.measures)
 
     def empty(self, setup: Setup) -> LabelCounters:
@@ -332,7 +332,7 @@ class Labelwise(Task):
 
     def n_decided(self, part: LabelCounters) -> int | None:
         """Return the number of decisions, in units of sample weights."""
-        if not self.needs_scores or self.is_at_n:
+        if not self.needs_scores:
             return None
         return int(part.table().counts[:, FIRST_SPAN].sum())
 

@@ -51,7 +51,9 @@ class Task(ABC):
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """The measures that depend on the order by label, for each treatment of ties that they lack."""
-        return {}
+        if not self.is_at_n:
+            return {}
+        return dict.fromkeys(TREATMENTS, self.measures)
 
     @classmethod
     @abstractmethod
@@ -118,7 +120,7 @@ class RowTask(Task):
     @property
     def has_shares(self) -> bool:
         """Whether the values include the shares of label bins."""
-        return False
+        return self.is_at_n
 
     def has_ideal(self, measure: Measure) -> bool:  # noqa: ARG002 - it depends on the measure in one task
         """Return whether the values include that of the ideal ranking."""
@@ -171,12 +173,12 @@ class RowTask(Task):
 
     def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
         """Return the shares of each bin; complements have no shares."""
+        bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
         if not self.has_shares:
-            return super().finish_bins(part, setup, n_rows)
+            return bins
         measures = [measure for measure in self.measures for _ in range(setup.n_bins)]
         n_counted = (n_rows - part["left_out"]).repeat(setup.n_bins).tolist()
         shares = estimate(measures, part["shares"], n_counted, part["extremes"][len(self.measures) :])
-        bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
         for i, (measure, share) in enumerate(zip(measures, shares, strict=True)):
             if not measure.metric.complement:
                 bins[i % setup.n_bins][measure.name] = share.without_tie_bounds()

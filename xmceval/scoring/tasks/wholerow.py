@@ -19,7 +19,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, rule_of
-from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
+from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, GAINS, weight_of_recall
 from xmceval.scoring.totals import Sums
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -60,7 +60,6 @@ WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
         ("grade", "sum", "ideal"): "nDCG",
     }
 )
-GAINS = MappingProxyType({"linear": kernels.LINEAR, "exp": kernels.EXP, "binary": kernels.BINARY})
 DISCOUNTED = frozenset({"DCG", "nDCG", "RBP"})  # kinds that multiply by the discount of a rank
 # The number of a kind; for P, R and F1 the weight of true labels in the divisor, the rest being for
 # predictions.
@@ -114,7 +113,7 @@ class WholeRow(RowTask):
             if kind in DISCOUNTED:
                 rule_of(DISCOUNTS, measure.discount, "discount of whole lists", measure)
                 place = places.setdefault((measure.discount, measure.number("p")), len(places))
-            gain = GAINS[measure.option("gain", "linear")]
+            gain = GAINS[measure.option("gain", "hit")]
             is_ratio = measure.norm.over == "ratio"
             number = rule_of(KINDS, kind, "kind of row", measure)
             specs.append((number, measure.k or NO_CUTOFF, place, gain, int(is_ratio)))

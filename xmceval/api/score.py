@@ -155,7 +155,7 @@ def score(
         The number of labels, if `y_true` does not declare it.
     grades : bool
         Whether the values of `y_true` are grades, gains of nDCG and DCG, instead of 0 and 1. Formats that have grades
-        by nature, such as qrels, need no declaration.
+        by nature, such as qrels, need no declaration unless some are fractions.
     labels : sequence of str or path, optional
         The names of all labels, label 0 first, for inputs that have names instead of ids; or a file with one per line.
     duplicates : {"error", "max"}

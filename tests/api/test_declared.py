@@ -111,12 +111,13 @@ def test_other_values_than_0_and_1_are_refused_unless_they_are_declared_grades(f
         k=1,
         train=y_true,
     )
-    if value in {2, 7}:
-        assert xmceval.score(y_true, scores, metrics="nDCG", k=1, grades=True)["nDCG@1"] == 1.0
+    if value > 0:
+        expected = (min(value, 1) + 1) / 2
+        assert xmceval.score(y_true, scores, metrics="nDCG", k=1, grades=True)["nDCG@1"] == expected
         evaluator = xmceval.Evaluator(metrics="nDCG", k=1, grades=True)
         if not isinstance(y_true, str) and "row" not in getattr(y_true, "columns", ()):
             evaluator.update(y_true, scores)
-            assert evaluator.result()["nDCG@1"] == 1.0
+            assert evaluator.result()["nDCG@1"] == expected
 
 
 @pytest.mark.parametrize("column", ["relevance", "rel", "grade", "rating"])
@@ -125,6 +126,28 @@ def test_columns_named_for_a_grade_and_qrels_declare_grades(column):
     truth = pd.DataFrame({"row": [0, 0], "label": [0, 1], column: [1, 3]})
     assert 0 < xmceval.score(truth, scores, metrics="nDCG", k=2)["nDCG@2"] < 1
     assert 0 < xmceval.score({"q": {"a": 1, "b": 3}}, {"q": {"a": 0.9, "b": 0.5}}, metrics="nDCG", k=2)["nDCG@2"] < 1
+
+
+BY_NATURE = {
+    "dict": lambda: {"q": {"a": 0.25, "b": 0.75}},
+    "records": lambda: [{"query": "q", "document": "a", "rel": 0.25}, {"query": "q", "document": "b", "rel": 0.75}],
+    "table": lambda: pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "rel": [0.25, 0.75]}),
+    "JSON": lambda: write("q.json", '{"q": {"a": 0.25, "b": 0.75}}'),
+    "qrels": lambda: write("q.qrels", "q 0 a 0.25\nq 0 b 0.75\n"),
+    "BEIR": lambda: write("q.tsv", "query-id\tcorpus-id\tscore\nq\ta\t0.25\nq\tb\t0.75\n"),
+}
+
+
+@pytest.mark.parametrize("form", BY_NATURE)
+def test_formats_that_have_grades_have_fractions_only_where_grades_are_declared(form):
+    """A dict of scores that is passed as truth by mistake looks like one of fractions."""
+    inputs = {"y_true": BY_NATURE[form](), "y_score": {"q": {"a": 0.9, "b": 0.5}}, "metrics": "DCG(discount=none)@1"}
+    hint = r"pass grades=True if grades are fractions; are truth and predictions swapped\?"
+    refused(
+        rf"the truth value of document 'a' is 0.25, a fraction; expected 1 or a whole grade \(hint: {hint}", **inputs
+    )
+    result = xmceval.score(**inputs, grades=True)
+    assert (result["DCG(discount=none)@1"], result.counts.grades) == (0.25, (0.25, 0.75))
 
 
 # Whole numbers as predictions

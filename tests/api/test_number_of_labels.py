@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from support.asked import refused
 from support.files import write
+from support.measures import named
 from support.written import to_long
 
 import xmceval
@@ -17,7 +18,7 @@ TRUTH = [[0], [1, 2], [3], [0, 4], [2]]
 A = ([[0, 1], [2, 5], [3], [4, 0], [1]], [[0.9, 0.2], [0.8, 0.1], [0.7], [0.6, 0.5], [0.4]])
 B = ([[0, 99], [2, 5], [3], [4, 0], [71]], A[1])
 OVER = [
-    f"{metric.name.removesuffix('@k')}({option}={choice})" + "@1" * (metric.family == "label")
+    named(metric, {option: choice}, 1)
     for metric in METRICS.values()
     for option in ("average", "over")
     for choice in metric.options.get(option, ())

@@ -247,3 +247,12 @@ def test_other_shards_of_a_truth_are_joined_by_ids(made, form):
     assert [vars(difference) for difference in found.differences] == [
         vars(difference) for difference in together.differences
     ]
+
+
+@pytest.mark.parametrize("other", [0.75, 1.25, 1.0])
+def test_truths_that_differ_in_a_fraction_are_different(other):
+    for name, grade in (("a", 0.25), ("b", other)):
+        truth = np.array([[grade, 1.0], [0.0, 0.5]])
+        xmceval.score(truth, np.eye(2), metrics="P@1", grades=True, save_rows=f"{name}.rows.npz")
+    with pytest.raises(DataError, match="are of different truths, by their digests"):
+        xmceval.compare_rows(["a.rows.npz", "b.rows.npz"])

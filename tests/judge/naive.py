@@ -33,6 +33,11 @@ def ranked(row_scores, k=None):
     return sorted(row_scores, key=lambda label: (-row_scores[label], label))[:k]
 
 
+def at_least(row, rel):
+    """Return the true labels of a row with their grades: any grade above 0, or with `rel` those from there on."""
+    return {label: grade for label, grade in row.items() if grade > 0 and grade >= rel}
+
+
 # One row as a metric sees it
 
 
@@ -76,9 +81,11 @@ class Seen:
         return math.fsum(self.d(rank) for rank in range(1, j + 1))
 
     def gain(self, label):
-        """Grade of a label, 2^grade - 1 with gain=exp, 0 of a label that is not true."""
+        """Grade of a label, 2^grade - 1 with gain=exp, 1 with gain=binary, 0 of a label that is not true."""
         grade = self.truth.get(label, 0)
-        return 2**grade - 1 if self.options.get("gain", "linear") == "exp" else grade
+        if self.options.get("gain") == "exp":
+            return 2**grade - 1
+        return int(grade > 0) if self.options.get("gain") == "binary" else grade
 
     def w(self, label):
         """Inverse propensity of a true label, 0 of a label that is not true."""

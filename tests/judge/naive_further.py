@@ -7,13 +7,14 @@ naive_rows.py.
 import math
 from fractions import Fraction
 
+from judge import naive
 from judge.naive_rows import pairs_in_order
 
 
 def kept(truth, scores, weights, rel, empty_rows, filtered=None):
     """Return (true labels, scores, weight, filtered labels) of each row that is not left out."""
     rows = zip(truth, scores, weights or [1.0] * len(truth), filtered or [set()] * len(truth), strict=True)
-    sets = [({label for label, grade in y.items() if grade >= rel}, s, w, out) for y, s, w, out in rows]
+    sets = [(set(naive.at_least(y, rel)), s, w, out) for y, s, w, out in rows]
     return [row for row in sets if row[0] or empty_rows == "zero"]
 
 

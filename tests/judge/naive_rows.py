@@ -162,13 +162,13 @@ def places(scores, n_labels, unscored):
 
 def row_pairs(
     name, truth, scores, n_labels, *,
-    unscored="bottom", empty_rows="zero", k=0, rel=1, weights=None, options=None, filtered=None,
+    unscored="bottom", empty_rows="zero", k=0, rel=0, weights=None, options=None, filtered=None,
 ):  # fmt: skip
     """Return the weighted (numerator, denominator) of each row that has a value; rows of weight 0 have none."""
     pairs = []
     n_rows = len(truth)
     for y, s, weight, out in zip(truth, scores, weights or [1] * n_rows, filtered or [()] * n_rows, strict=True):
-        true = {label: grade for label, grade in y.items() if grade >= rel}
+        true = naive.at_least(y, rel)
         of_labels = [
             None if label in out and label not in true else place
             for label, place in enumerate(places(s, n_labels, unscored))

@@ -33,11 +33,11 @@ def row_shares(name, k, options, y, s, bins, n_bins, inverse):
     return [(share, denominator) for share in shares]
 
 
-def shares(name, k, options, truth, scores, bins, n_bins, *, inverse=None, weights=None, empty_rows="zero", rel=1):
+def shares(name, k, options, truth, scores, bins, n_bins, *, inverse=None, weights=None, empty_rows="zero", rel=0):
     """Return the weighted pairs of the rows that count, for each bin: rows of weight 0 do not, nor those left out."""
     pairs = [[] for _ in range(n_bins)]
     for y, s, weight in zip(truth, scores, weights or [1.0] * len(truth), strict=True):
-        true = {label: grade for label, grade in y.items() if grade >= rel}
+        true = naive.at_least(y, rel)
         if not weight or (empty_rows == "drop" and not true):
             continue
         of_row = row_shares(name, k, options, true, s, bins, n_bins, inverse)

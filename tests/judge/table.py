@@ -15,7 +15,7 @@ LOWER_IS_BETTER = {
 ASKING_FOR_LABELS = {
     *("LRAP", "coverage_error", "ranking_loss", "AUC", "accuracy", "hamming_loss", "specificity", "FPR"),
     *("microAUC", "microRecallAtPrecision", "MCC", "balanced_accuracy", "tn"),
-    *("macroP", "macroR", "macroF1", "macroJaccard", "macroBA"),
+    *("macroP", "macroR", "macroF1", "macroF1@n", "macroJaccard", "macroBA"),
 }
 # Metrics that are no share from 0 to 1.
 BOUNDS = {
@@ -88,7 +88,7 @@ def whole_row(name, truth, scores, rules):
         unscored=rules.unscored,
         empty_rows=rules.empty_rows,
         k=0 if is_whole or head == "IPrec" else name.k,
-        rel=name.number("rel"),
+        rel=name.number("rel", 0),
         weights=rules.weights,
         options=numbers,
         filtered=rules.filtered,
@@ -151,7 +151,7 @@ def coverage(name, truth, scores, rules):
 
 def column(name, truth, scores, rules):
     """Judge a metric of columns."""
-    rows = naive_further.kept(truth, scores, rules.weights, name.number("rel"), rules.empty_rows, rules.filtered)
+    rows = naive_further.kept(truth, scores, rules.weights, name.number("rel", 0), rules.empty_rows, rules.filtered)
     rows = [row for row in rows if row[2]]
     precision = name.number("precision", 0.9)
     return naive_further.column(name.metric, rows, range(rules.n_labels), rules.unscored, precision)
@@ -164,6 +164,8 @@ JUDGES = {
     **dict.fromkeys(("LRAP", "coverage_error", "ranking_loss", "AUC", "GAUC"), whole_row),
     **{f"macro{name}": rate(kind, "macro") for name, kind in RATES.items()},
     **{f"weighted{name}": rate(RATES[name], "weighted") for name in ("P", "R", "F1")},
+    "macroF1@n": rate("F", "macro"),
+    "microF1@n": rate("F"),
     "coverage": coverage,
     "accuracy": rate("accuracy"),
     "subset_accuracy": per_row(lambda true, decided: true == decided),
@@ -208,7 +210,7 @@ def rows_that_count(name, truth, scores, rules):
     """Return the true labels, the scores, the weight and the filtered labels of each row that counts, as four lists."""
     n = len(truth)
     rows = [
-        ({label: grade for label, grade in y.items() if grade >= name.number("rel")}, s, weight, out)
+        (naive.at_least(y, name.number("rel", 0)), s, weight, out)
         for y, s, weight, out in zip(
             truth, scores, rules.weights or [1.0] * n, rules.filtered or [set()] * n, strict=True
         )
@@ -222,4 +224,7 @@ def sets_of(name, truth, scores, rules):
     true, kept, weights, filtered = rows_that_count(name, truth, scores, rules)
     if name.cutoff is None:
         return naive_labels.at_threshold(true, kept, rules.threshold), weights, filtered
+    if name.cutoff == "n":
+        sets = [naive_labels.at_cut([y], [s], len(y))[0] for y, s in zip(true, kept, strict=True)]
+        return sets, weights, filtered
     return naive_labels.at_cut(true, kept, name.k), weights, filtered

@@ -102,7 +102,7 @@ def bad_batches():
         "rows": (truth, scores[:7], "y_true of batch 3 has 8 rows, y_score of batch 3 has 7 rows"),
         "labels": (truth[:, :9], scores[:, :9], "y_true of batch 3 has 9 labels, but counts has 12 labels"),
         "columns": (truth, scores[:, :9], "y_score of batch 3 has 9 columns"),
-        "fraction": (truth / 3, scores, "batch 3, y_true row .: the truth value of label"),
+        "negative": (-1 * truth, scores, "batch 3, y_true row .: the truth value of label"),
         "outside": (truth, (np.full((8, 2), 12), np.ones((8, 2))), r"batch 3, y_score\[0\] row 0: label 12 is outside"),
         "shape": (np.ones((8, 2, 2)), scores, "y_true: expected a matrix"),
     }

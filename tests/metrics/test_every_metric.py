@@ -18,7 +18,7 @@ from xmceval import METRICS
 ZEROS = METRICS["macroP"].options["zero"]
 THRESHOLD, N_TRAIN = 0.5, 50
 NUMBERS = {
-    "rel": [1, 2, 4],
+    "rel": [0.5, 1, 2, 4],
     "beta": [0.5, 1, 2],
     "p": [0.5, 0.8, 0.95],
     "max": [4, 5],

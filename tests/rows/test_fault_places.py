@@ -44,7 +44,6 @@ def with_label(rows, row, entry, label):
 
 TRUTH = {
     "a NaN": (lambda r, i, e: with_value(r, i, e, np.nan), "the truth value of label {} is NaN"),
-    "a fraction": (lambda r, i, e: with_value(r, i, e, 2.5), "the truth value of label {} is 2.5, a fraction"),
     "a negative": (lambda r, i, e: with_value(r, i, e, -2.0), "the truth value of label {} is -2, negative"),
     "too large": (lambda r, i, e: with_value(r, i, e, 2.0**41), "the truth value of label {} is 2.19902e+12"),
     "outside": (lambda r, i, e: with_label(r, i, e, 6), "label {} is outside 0..5 (y_true has 6 labels; "),
@@ -87,7 +86,7 @@ def test_every_faulty_row_is_named_once_in_order(monkeypatch, entries, threads):
     read_in_pieces(monkeypatch, entries=entries)
     truth, scores = stored(), stored()
     for row in (2, 3, 7):
-        with_value(truth, row, 2, 0.5)
+        with_value(truth, row, 2, -0.5)
     for row in (0, 8):
         with_value(scores, row, 2, np.nan)
     lines = lines_of(threads, y_true=to_matrix(truth), y_score=to_matrix(scores))
@@ -127,12 +126,10 @@ def wrong_rows(n_wrong):
     return {"y_true": y_true, "y_score": y_score}
 
 
-def stars(n_halves):
-    """Return truth with as many half stars, and other fractions below them."""
-    y_true = np.eye(15)
-    y_true[3:, 0] = 0.7
-    y_true[3 : 3 + n_halves, 0] = 3.5
-    return y_true
+def ratings(rated):
+    """Return a truth by query, which has grades, of which 12 are fractions."""
+    rows = range(15)
+    return {str(row): {"a": rated if row > 2 else 1.0, str(row): 1.0} for row in rows}
 
 
 def longer(row):
@@ -148,11 +145,5 @@ def test_faults_of_many_rows_are_named_in_these_words(n_threads):
     def faults(**inputs):
         return "\n".join(lines_of(n_threads, **inputs))
 
-    def ndcg(y_true, **options):
-        return round(xmceval.score(y_true, RANDOM, metrics="nDCG", k=3, **options)["nDCG@3"], 12)
-
     write("t.txt", "4 9\n" + "0:1\n" * 4)
     check_lines(__file__, "faults.txt", globals() | locals())
-
-
-RANDOM = np.random.default_rng(0).random((15, 15))

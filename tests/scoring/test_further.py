@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from support.files import write
-from support.strategies import random_problem
+from support.strategies import random_problem, random_weights
 
 import xmceval
 from xmceval import METRICS
@@ -168,6 +168,76 @@ def test_precision_of_what_is_returned_is_that_of_torchmetrics_with_adaptive_k(p
         values = found.rows[f"P(norm=returned)@{k}"]
         assert values[answered].mean() == pytest.approx(float(metric(*parts[:2], indexes=parts[2])))
         assert not np.delete(values, answered).any()
+
+
+@pytest.mark.parametrize("ties", ["label", "expected"])
+@pytest.mark.parametrize(
+    ("options", "gains_of"),
+    [
+        ("", lambda grades: grades),
+        ("(gain=exp)", lambda grades: 2**grades - 1),
+        ("(gain=binary)", lambda grades: grades > 0),
+        ("(rel=0.5)", lambda grades: np.where(grades >= 0.5, grades, 0)),
+        ("(rel=1)", lambda grades: np.where(grades >= 1, grades, 0)),
+        ("(gain=binary,rel=0.5)", lambda grades: grades >= 0.5),
+    ],
+)
+def test_fractions_are_gains_as_in_scikit_learn(rng, ties, options, gains_of):
+    sk = pytest.importorskip("sklearn.metrics")
+    grades = rng.choice([0, 0, 0.1, 0.25, 0.5, 0.75, 1, 2.5], (60, 12))
+    scores = rng.random(grades.shape)
+    if ties == "expected":
+        scores = scores.round(1)
+    gains = gains_of(grades)
+    names = [f"{metric}{options}@{k}" for metric in ("DCG", "nDCG") for k in (1, 3, 12)]
+    result = xmceval.score(grades, scores, metrics=names, grades=True, ties=ties)
+    expected = [score(gains, scores, k=k) for score in (sk.dcg_score, sk.ndcg_score) for k in (1, 3, 12)]
+    assert [*result.values()] == pytest.approx(expected, rel=1e-12)
+    if ties == "label":
+        [of_lists] = xmceval.score(grades, scores, metrics=f"nDCG{options}@all", grades=True).values()
+        assert of_lists == pytest.approx(expected[-1], rel=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, random_weights(3, 60)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_f_at_n_is_that_of_scikit_learn_for_the_n_best_labels_of_each_row(rng, problem, weights, empty_rows):
+    sk = pytest.importorskip("sklearn.metrics")
+    truth, scores = problem[0], problem[1].round(1)  # with ties
+    stored = csr_matrix(scores)
+    decided = np.zeros_like(truth)
+    for row, n in enumerate(truth.sum(axis=1)):
+        ranked = sorted(scores[row].nonzero()[0], key=lambda label: (-scores[row, label], label))
+        decided[row, ranked[:n]] = 1
+    counts = rng.integers(0, 30, 12)
+    options = {"sample_weight": weights, "empty_rows": empty_rows, "counts": counts, "n_train": 99, "by_frequency": 3}
+    names = ["macroF1@n", "microF1@n", "microF1(beta=2)@n", "macroF1(of=means)@n"]
+    result = xmceval.score(truth, stored, metrics=names, **options)
+    rules = {"sample_weight": weights, "zero_division": 0}
+    assert result["macroF1@n"] == pytest.approx(sk.f1_score(truth, decided, average="macro", **rules), rel=1e-12)
+    assert result["microF1@n"] == pytest.approx(sk.f1_score(truth, decided, average="micro", **rules), rel=1e-12)
+    micro = sk.fbeta_score(truth, decided, beta=2, average="micro", **rules)
+    assert result["microF1(beta=2)@n"] == pytest.approx(micro, rel=1e-12)
+    p, r, *_ = sk.precision_recall_fscore_support(truth, decided, average="macro", **rules)
+    assert result["macroF1(of=means)@n"] == pytest.approx(2 * p * r / (p + r), rel=1e-12)
+    hits = (truth * decided).sum(axis=0) if weights is None else weights @ (truth * decided)
+    for part in result.slices:
+        labels = [label for label in range(12) if part.bin.low <= counts[label] <= part.bin.high]
+        macro = sk.f1_score(truth, decided, average="macro", labels=labels, **rules)
+        assert part.estimates["macroF1@n"].value == pytest.approx(macro, rel=1e-12)
+        share = result["microF1@n"] * hits[labels].sum() / hits.sum()
+        assert part.estimates["microF1@n"].value == pytest.approx(share, rel=1e-12)
+
+
+def test_decisions_have_the_f_of_the_mean_precision_and_recall(problem):
+    truth, scores = problem
+    name = "f1_score(average=macro,beta=2,of=means)"
+    found = xmceval.score(
+        truth, scores > 0.4, metrics=[name, "precision_score(average=macro)", "recall_score(average=macro)"]
+    )
+    value, p, r = found.values()
+    assert value == pytest.approx(5 * p * r / (4 * p + r), rel=1e-12)
+    with pytest.raises(xmceval.UsageError, match="over= and of= are for macro averages"):
+        xmceval.score(truth, scores > 0.4, metrics="f1_score(of=means)")
 
 
 def test_f_of_the_mean_precision_and_recall_is_that_of_caml(problem):

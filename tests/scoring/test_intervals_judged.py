@@ -37,8 +37,8 @@ def check_whole_rows(case, weights, empty_rows, unscored, rel):
     asked = {}
     for judges in naive_rows.METRICS:
         name = name_of(judges, k)
-        asked[name] = judges, 1
-        if rel > 1 and "rel" in parse(name)[0].metric.numbers:
+        asked[name] = judges, 0
+        if "rel" in parse(name)[0].metric.numbers:
             asked[str(parse(with_rel(name, rel))[0])] = judges, rel
     result = measures.score(case, sample_weight=weights, metrics=list(asked), unscored=unscored, empty_rows=empty_rows)
     for name, (judges, grade) in asked.items():
@@ -62,7 +62,7 @@ DECIDED = {
 @few
 @given(
     problem=weighted_cases(),
-    rel=st.sampled_from([1, 1, 3]),
+    rel=st.sampled_from([0, 0, 3]),
     zero=st.sampled_from(["0", "1", "skip"]),
     beta=st.sampled_from([1, 2]),
 )
@@ -72,7 +72,7 @@ def test_decisions_have_the_judges_intervals(problem, rel, zero, beta):
 
 @many_rows
 @any_weights
-@pytest.mark.parametrize("rel", [1, 3])
+@pytest.mark.parametrize("rel", [0, 3])
 def test_many_decisions_have_the_judges_intervals(weights, empty_rows, rel):
     for zero in ("0", "1", "skip"):
         check_decisions(random_case(2), weights, empty_rows, rel, zero, 2)
@@ -80,7 +80,7 @@ def test_many_decisions_have_the_judges_intervals(weights, empty_rows, rel):
 
 def check_decisions(case, weights, empty_rows, rel, zero, beta):
     weights_of = weights or [1.0] * len(case.truth)
-    true = [{label: grade for label, grade in row.items() if grade >= rel} for row in case.truth]
+    true = [naive.at_least(row, rel) for row in case.truth]
     kept = [i for i, row in enumerate(true) if weights_of[i] and (row or empty_rows == "zero")]
     sets = naive_labels.at_threshold([true[i] for i in kept], [case.scores[i] for i in kept], 0.5)
     asked = {}
@@ -88,7 +88,7 @@ def check_decisions(case, weights, empty_rows, rel, zero, beta):
         for average in {"micro", "samples"}.intersection(METRICS[name].choices["average"]):
             options = {"average": average} if len(METRICS[name].choices["average"]) > 1 else {}
             options |= {"zero": zero} if average == "samples" else {}
-            options |= ({"beta": beta} if rate == "F" else {}) | ({"rel": rel} if rel > 1 else {})
+            options |= ({"beta": beta} if rate == "F" else {}) | ({"rel": rel} if rel else {})
             inside = ",".join(f"{key}={value}" for key, value in options.items())
             asked[f"{name}({inside})" if inside else name] = (
                 rate,
@@ -103,7 +103,7 @@ def check_decisions(case, weights, empty_rows, rel, zero, beta):
         check(result, name, weighted)
 
 
-@given(problem=weighted_cases(), rel=st.integers(1, 5), k=st.integers(1, 9))
+@given(problem=weighted_cases(), rel=st.sampled_from([0.5, 1, 2, 4, 5]), k=st.integers(1, 9))
 def test_metrics_of_grades_from_rel_on_have_the_judges_intervals(problem, rel, k):
     check_rel(*problem, rel, k)
 
@@ -111,7 +111,7 @@ def test_metrics_of_grades_from_rel_on_have_the_judges_intervals(problem, rel, k
 @many_rows
 @any_weights
 def test_many_rows_of_grades_from_rel_on_have_the_judges_intervals(weights, empty_rows):
-    for rel in (1, 2, 4):
+    for rel in (0.75, 2, 4):
         check_rel(random_case(3), weights, empty_rows, rel, 2)
 
 
@@ -123,7 +123,7 @@ def check_rel(case, weights, empty_rows, rel, k):
     for name in names:
         pairs = []
         for y, s, weight in zip(case.truth, case.scores, weights or [1.0] * len(case.truth), strict=True):
-            true = {label: 1.0 for label, grade in y.items() if grade >= rel}
+            true = naive.at_least(y, rel)
             for num, den in naive.row_values(name, k, {}, [true], [s], case.inverse, empty_rows=empty_rows):
                 pairs += [(weight * num, weight * den)] if weight else []
         check(result, f"{name}(rel={rel})@{k}", pairs)

@@ -112,6 +112,7 @@ GRADES = {
     "grades": (lambda rng: rng.integers(0, 5, (N_ROWS, DEPTH)), False),
     "orders": (lambda rng: [1 + rng.permutation(DEPTH) for _ in range(N_ROWS)], False),
     "0 and 1": (lambda rng: rng.integers(0, 2, (N_ROWS, DEPTH)), False),
+    "fractions": (lambda rng: rng.random((N_ROWS, DEPTH)), False),
 }
 
 

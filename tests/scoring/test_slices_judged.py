@@ -44,7 +44,7 @@ def check_slices(problem, spec, bins, n_bins, k, rels=()):
     rules = {"inverse": inverse, "weights": options["sample_weight"], "empty_rows": options["empty_rows"]}
     asked = {head: (*HEADS[head], case.truth) for head in SHARED}
     for rel in rels:
-        truth = [{label: 1.0 for label, grade in row.items() if grade >= rel} for row in case.truth]
+        truth = [naive.at_least(row, rel) for row in case.truth]
         asked |= {f"{name}(rel={rel})": (name, {}, truth) for name in WITH_REL}
     result = score(case, counts, list(asked), spec, k, **options)
     assert len(result.slices) == n_bins
@@ -206,7 +206,7 @@ def judged(name, k, options, case, truth, weights, empty_rows, filtered):
     return naive.ratio(pairs)
 
 
-@given(problem=weighted_cases(), k=st.integers(1, 4), rel=st.integers(1, 3))
+@given(problem=weighted_cases(), k=st.integers(1, 4), rel=st.sampled_from([0, 1, 2.5]))
 def test_the_ceiling_of_every_metric_is_the_value_of_the_perfect_ranking(problem, k, rel):
     check_ceilings(*problem, k, rel)
 
@@ -224,15 +224,15 @@ def check_ceilings(case, weights, empty_rows, k, rel, filtered=None):
     pairs = None
     if filtered is not None:
         pairs = [(row, label) for row, out in enumerate(filtered) for label in out]
-    asked = {f"{head}@{k}": (*HEADS[head], 1) for head in HEADS}
-    if rel > 1:
+    asked = {f"{head}@{k}": (*HEADS[head], 0) for head in HEADS}
+    if rel:
         asked |= {f"{name}(rel={rel})@{k}": (name, {}, rel) for name in naive.METRICS if "rel" in METRICS[name].numbers}
     options = {"sample_weight": weights, "empty_rows": empty_rows, "filter": pairs}
     result = measures.score(case, list(asked), ceiling=True, **options)
     filtered = filtered or [set()] * len(case.truth)
     for name, (metric, chosen, grade) in asked.items():
         found = result.estimates[str(parse(name)[0])].ceiling
-        truth = [{label: g if grade == 1 else 1.0 for label, g in row.items() if g >= grade} for row in case.truth]
+        truth = [naive.at_least(row, grade) for row in case.truth]
         if metric in NO_CEILING or chosen.get("norm") == "returned":
             assert found is None
         elif not result.estimates[str(parse(name)[0])].undefined:

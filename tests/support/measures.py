@@ -16,8 +16,8 @@ from xmceval.metrics.names import ALIASES, parse  # noqa: F401 - for tests
 def options_of(metric):
     """Return every combination of a metric's options, the defaults first.
 
-    Without over=train, which needs training labels; over= goes with macro averages only. Metrics of counts have so many
-    that at most one differs from its default, in addition to average=macro where over= does.
+    Without over=train, which needs training labels; over= and of=means go with macro averages only. Metrics of counts
+    have so many that at most one differs from its default, in addition to average=macro where these do.
     """
     defaults = {name: choices[0] for name, choices in metric.options.items()}
     every = [dict(zip(metric.options, chosen, strict=True)) for chosen in itertools.product(*metric.options.values())]
@@ -26,9 +26,10 @@ def options_of(metric):
 
 def _is_simple(chosen, defaults):
     changed = {name for name, choice in chosen.items() if choice != defaults[name]}
-    if "over" not in changed:
+    if not changed & {"over", "of"}:
         return len(changed) <= 1
-    return chosen["over"] != "train" and chosen.get("average", "macro") == "macro" and changed <= {"over", "average"}
+    is_macro = chosen.get("average", "macro") == "macro"
+    return chosen.get("over") != "train" and is_macro and len(changed - {"average"}) == 1
 
 
 def head(name, options):

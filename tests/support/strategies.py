@@ -33,10 +33,10 @@ def subsets(n_labels: int, values: st.SearchStrategy[float]) -> st.SearchStrateg
 
 @st.composite
 def cases(draw: st.DrawFn, max_rows: int = 6, max_labels: int = 9, graded: bool = False, ties: bool = True) -> Case:
-    """Return a case; without `ties` each row's scores differ, and with `graded` truth holds grades up to 4."""
+    """Return a case; without `ties` each row's scores differ, with `graded` the truth has grades, fractions too."""
     n_labels = draw(st.integers(1, max_labels))
     n_rows = draw(st.integers(1, max_rows))
-    grade = st.integers(1, 4).map(float) if graded else st.just(1.0)
+    grade = st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.5, 4.0]) if graded else st.just(1.0)
     truth = draw(st.lists(subsets(n_labels, grade), min_size=n_rows, max_size=n_rows))
     scores = draw(st.lists(score_rows(n_labels, ties), min_size=n_rows, max_size=n_rows))
     counts = draw(st.lists(st.integers(0, 40), min_size=n_labels, max_size=n_labels))
@@ -53,14 +53,14 @@ def weighted_cases(draw: st.DrawFn, graded: bool = True) -> tuple[Case, list[flo
 
 
 def random_case(seed: int, n_rows: int = 40, n_labels: int = 12) -> Case:
-    """Return a case with grades, ties, short lists, rows without truth and rows without predictions."""
+    """Return a case with fractions as grades, ties, short lists, rows without truth and rows without predictions."""
     rng = np.random.default_rng(seed)
 
     def row(low: int, high: int, scale: float) -> dict[int, float]:
         labels = rng.choice(n_labels, rng.integers(0, n_labels * 2 // 3), replace=False)
         return {int(label): float(rng.integers(low, high)) * scale for label in labels}
 
-    truth = [row(1, 5, 1.0) if rng.random() < 0.85 else {} for _ in range(n_rows)]
+    truth = [row(1, 5, 0.75) if rng.random() < 0.85 else {} for _ in range(n_rows)]
     scores = [row(-3, 4, 0.5) if rng.random() < 0.95 else {} for _ in range(n_rows)]
     inverse = naive.inverse_propensities(rng.integers(0, 30, n_labels).tolist(), 50, 0.55, 1.5)
     return Case(truth, scores, n_labels, inverse)

@@ -157,7 +157,7 @@ def score(
         The number of labels, if `y_true` does not declare it.
     grades : bool
         Whether the values of `y_true` are grades, gains of nDCG and DCG, instead of 0 and 1. Formats that have grades
-        by nature, such as qrels, need no declaration.
+        by nature, such as qrels, need no declaration unless some are fractions.
     labels : sequence of str or path, optional
         The names of all labels, label 0 first, for inputs that have names instead of ids; or a file with one per line.
     duplicates : {"error", "max"}
@@ -578,7 +578,8 @@ def _doubt_threshold(threshold: float, state: State) -> Iterator[str]:
     """
     program = state.setup.program
     totals = state.totals
-    decided = [task.n_decided(part) for task, part in zip(program.tasks, totals.parts, strict=True)]
+    parts = zip(program.tasks, totals.parts, strict=True)
+    decided = [task.n_decided(part) for task, part in parts if not task.is_at_n]
     n_decided = next((number for number in decided if number is not None), None)
     least, greatest = totals.tally["scores"].tolist()
     n_predictions = totals.tally["counts"][PREDICTIONS]

@@ -436,7 +436,7 @@ def _restore_counts(tables: Sequence[RowTable]) -> list[Counts]:
             Counts(
                 **counts
                 | {name: {int(k): n for k, n in counts[name].items()} for name in ("short_rows", "tied_rows")}
-                | {"unscored": {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}}
+                | {"unscored": {float(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}}
                 | {"grades": tuple(counts["grades"])}
             )
             for table in tables

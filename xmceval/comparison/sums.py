@@ -48,7 +48,7 @@ class Column(NamedTuple):
 
 def list_columns(program: Program, bins: Bins | None) -> list[Column]:
     """Return the columns of per-row values: first over all labels, then for each measure its bins."""
-    in_bins = [measure for task in program.row_tasks if task.has_ceiling for measure in task.measures]
+    in_bins = [measure for task in program.row_tasks if task.has_shares for measure in task.measures]
     names = [part.name for part in bins.bins] if bins else []
     shares = [Column(measure, name) for measure in in_bins for name in names]
     return [*map(Column, program.row_measures), *shares]

@@ -25,6 +25,7 @@ from xmceval.rows.progress import phase
 from xmceval.rows.source import Source, declared_width
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
+from xmceval.scoring.batch import take_best
 
 
 def read(
@@ -162,21 +163,15 @@ def collect_rows(
             rows = validated_scores(block, scratch, width)
         else:
             rows, _ = validated_truth(block, scratch, width)
+        if top is not None:
+            rows = take_best(rows, np.array([top]))
         n_entries = rows.indptr[-1]
-        lengths = np.diff(rows.indptr)
         labels = rows.indices[:n_entries]
-        values = rows.values[:n_entries]
         kind: Any = np.int64
         if labels.max(initial=0) < 2**31:  # 32 bits are enough
             kind = np.int32
-        kept = slice(None)
-        if top is not None:
-            row = np.repeat(np.arange(lengths.size), lengths)
-            order = np.lexsort((labels, -values, row))  # equal scores in the order of their labels
-            rank = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-            kept = order[rank < top]
-            lengths = np.minimum(lengths, top)
-        parts.append(_Part(block.first_row, lengths, labels[kept].astype(kind), values[kept].copy()))
+        lengths = np.diff(rows.indptr)
+        parts.append(_Part(block.first_row, lengths, labels.astype(kind), rows.values[:n_entries].copy()))
         add(lengths.size)
 
     with phase(source.name, source.n_rows) as add:

@@ -76,12 +76,13 @@ def count_labels(
     threads: int | None = None,
     largest: float = LARGEST_GRADE,
     may_merge: bool = False,
+    may_be_fractions: bool = False,
     are_training: bool = False,
 ) -> LabelCounts:
     """Count the rows of a truth and, for each label, the rows in which it is true.
 
-    `largest` is the largest value that the truth may have: 1 without grades. `may_merge` means that duplicate labels
-    are merged by an option, `are_training` that these are training labels.
+    `largest`, `may_merge` and `may_be_fractions` are as in `validated_truth`; `are_training` means that these are
+    training labels.
     """
     parts = list[tuple[Scratch, LabelCounts]]()  # one per thread
 
@@ -93,7 +94,9 @@ def count_labels(
         scratch, counts = part
         n_rows = block.n_rows
         try:
-            rows, _ = validated_truth(block, scratch, width, largest, may_merge=may_merge)
+            rows, _ = validated_truth(
+                block, scratch, width, largest, may_merge=may_merge, may_be_fractions=may_be_fractions
+            )
         except Fault as fault:
             if are_training:
                 fault.message = fault.message.replace("the truth value", "the value")

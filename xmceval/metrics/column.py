@@ -6,10 +6,7 @@ from typing import Any
 
 from xmceval.metrics.metric import Metric, Norm, Number
 
-COLUMN_NOTE = (
-    "a label that is true in no instance or in all of them is left out, and a note says how many are left; labels "
-    "without a score rank below all others, or with unscored=zero have score 0"
-)
+COLUMN_NOTE = "a label that is true in no instance or in all of them is left out, and a note says how many are left"
 
 COLUMN_COST = (
     "memory for each prediction and each true label without a score: 13 bytes while rows are read (17 from label 2^31 "
@@ -43,7 +40,7 @@ def _column(
         family="column",
         cutoff="none",
         cost=COLUMN_COST,
-        note=note or (COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2]),
+        note=note or (COLUMN_NOTE if over == "columns" else ""),
         **fields,
     )
 

@@ -41,10 +41,10 @@ BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
     "over=all is the mean over all labels, as in scikit-learn, and in xCOLUMNs, which adds 1e-6 to divisors; "
-    "over=truth takes only the labels that are true in some instance; "
-    "over=seen takes only the labels that are true, or predicted within the cutoff; "
-    "over=train takes only the labels with a training instance; "
-    "over=largest takes labels 0 to the largest that is true or predicted, as in napkinXC, whose k is always 5; "
+    "over=truth takes only labels that are true in some instance; "
+    "over=seen only those that are true, or predicted within the cutoff; "
+    "over=train only those with a training instance; "
+    "over=largest labels 0 to the largest that is true or predicted, as in napkinXC, whose k is always 5; "
     "zero= is the value of 0/0, as zero_division in scikit-learn (skip: nan)"
 )
 
@@ -65,33 +65,47 @@ AVERAGE_NOTES = MappingProxyType(
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
+OF = ("labels", "means")
+
+OF_MEANS = " (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))"
+
+MEANS_NOTE = "of=means is the F measure of the macro precision and recall (Sokolova, Lapalme 2009), as in caml-mimic; "
+
+
 def _micro(name: str, title: str, rate: str, divisor: str, **fields: Any) -> Metric:
     return Metric(
         name,
         title,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
-        note="predictions within the cutoff are tp + fp, fewer than k where there are not as many",
+        note="predictions within the cutoff are tp + fp, fewer where there are not as many",
         **fields,
     )
 
 
-def _label_wise(
-    name: str, title: str, rate: str, average: str, *, formula: str = "", note: str = "", **choices: tuple[str, ...]
-) -> Metric:
+def _label_wise(name: str, title: str, rate: str, average: str, cutoff: str = "required") -> Metric:
+    formula = FORMULAS[rate]
+    note = WEIGHTED_NOTE
+    choices: dict[str, tuple[str, ...]] = {}
     if average == "macro":
+        note = MACRO_NOTE
+        if rate == "F":
+            formula += OF_MEANS
+            note = MEANS_NOTE + note
+            choices["of"] = OF
         choices["over"] = OVER
     return Metric(
         name,
         title,
-        {average: Norm("", average, FORMULAS[rate] + formula)},
+        {average: Norm("", average, formula)},
         YANG if rate != "balanced" else SOKOLOVA,
         fold=rate,
         family="label",
+        cutoff=cutoff,
         choices={**choices, "zero": ZEROS},
         own_numbers=BETA if rate == "F" else {},
         needs_labels=average == "macro",
-        note=note + (MACRO_NOTE if average == "macro" else WEIGHTED_NOTE),
+        note=note,
     )
 
 
@@ -112,10 +126,14 @@ def _decision(
     if len(averages) > 1:
         choices["zero"] = ZEROS
         notes += [AVERAGE_NOTES[average] for average in averages if average in AVERAGE_NOTES]
+    formula = FORMULAS.get(rate, "")
+    if rate == "F":
+        formula += OF_MEANS
+        choices["of"] = OF
     return Metric(
         name,
         title,
-        norms or {"cells": Norm("", "cells", FORMULAS[rate])},
+        norms or {"cells": Norm("", "cells", formula)},
         SOKOLOVA,
         fold=rate,
         family="confusion",
@@ -146,20 +164,14 @@ MICRO_ENTRIES = (
     _micro("microP", "precision over all cells", "precision", "predicted"),
     _micro("microR", "recall over all cells", "recall", "n"),
     _micro("microF1", "F measure over all cells", "F", "F", own_numbers=BETA),
+    _micro("microF1@n", "microF1 at the number of true labels", "F", "F", fold="F", cutoff="none", own_numbers=BETA),
 )
 
 LABEL_ENTRIES = (
     _label_wise("macroP", "mean precision of labels", "precision", "macro"),
     _label_wise("macroR", "mean recall of labels", "recall", "macro"),
-    _label_wise(
-        "macroF1",
-        "mean F measure of labels",
-        "F",
-        "macro",
-        formula=" (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))",
-        of=("labels", "means"),
-        note="of=means is the F measure of macroP and macroR (Sokolova, Lapalme 2009), as in caml-mimic; ",
-    ),
+    _label_wise("macroF1", "mean F measure of labels", "F", "macro"),
+    _label_wise("macroF1@n", "macroF1 at the number of true labels", "F", "macro", "none"),
     _label_wise("macroJaccard", "mean Jaccard index of labels", "Jaccard", "macro"),
     _label_wise("macroBA", "mean balanced accuracy of labels", "balanced", "macro"),
     _label_wise("weightedP", "mean precision of labels, weighted by support", "precision", "weighted"),

@@ -16,6 +16,8 @@ DISCOUNT_TEXT = {
     "none": "1",
 }
 
+GAIN_TEXT = {"linear": "grade (1 in binary truth)", "exp": "2^grade - 1", "binary": "1"}
+
 AVERAGE_TEXT = {
     "mean": "mean over instances",
     "samples": "mean over instances",
@@ -120,9 +122,14 @@ class Measure:
         return float(self.chosen.get(name, default))
 
     @cached_property
-    def rel(self) -> int:
-        """The lowest grade of a true label; 1 for metrics that use the grades themselves."""
-        return int(self.number("rel")) or 1
+    def rel(self) -> float:
+        """The lowest grade of a true label; 0 if any grade above 0 will do."""
+        return self.number("rel")
+
+    @property
+    def takes_grades(self) -> bool:
+        """Whether the value of a hit depends on its grade."""
+        return self.metric.gain in {"grade", "stop"} and self.option("gain") != "binary"
 
     @cached_property
     def norm(self) -> Norm:
@@ -194,15 +201,12 @@ class Measure:
         if self.metric.needs_propensities:
             yield "w = 1 / propensity of the label"
         if self.metric.gain == "grade":
-            gain = "grade (1 in binary truth)"
-            if self.option("gain") == "exp":
-                gain = "2^grade - 1"
-            yield f"g = {gain}"
+            yield f"g = {GAIN_TEXT[self.option('gain')]}"
         for name, number in self.metric.numbers.items():
             if name != "rel":
                 yield f"{name} = {format_number(self.number(name))}"
             elif self.rel != number.default:
-                yield f"labels of grade {self.rel} or above are true"
+                yield f"labels of grade {format_number(self.rel)} or above are true"
         zero = self.option("zero")
         if zero:
             yield f"0/0 is {zero.replace('skip', 'left out')}"

@@ -48,6 +48,8 @@ class Number:
         kind = "a number"
         if self.is_whole:
             kind = "a whole number"
+        if self.is_open and self.high >= LARGEST:
+            return f"{kind} above {self.low:g}"
         if self.is_open:
             return f"{kind} between {self.low:g} and {self.high:g}"
         if self.high < LARGEST:
@@ -69,7 +71,7 @@ def format_number(value: float) -> str:
     return repr(value)
 
 
-REL = Number(1, 1, LARGEST, is_whole=True)
+REL = Number(0, 0, LARGEST, is_open=True)  # by default any grade above 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,15 +157,15 @@ class Metric:
         """Option names and their choices, the default first."""
         options = {"norm": tuple(self.norms), "discount": self.discounts}
         if self.gain == "grade":
-            options["gain"] = ("linear", "exp")
+            options["gain"] = ("linear", "exp", "binary")
         options.update(self.choices)
         return MappingProxyType({name: choices for name, choices in options.items() if len(choices) > 1})
 
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
-        """Numeric options; ``rel``, for metrics of binary truth, is the lowest grade of a true label."""
+        """Numeric options; ``rel`` is the lowest grade of a true label."""
         numbers = dict(self.own_numbers)
-        if self.gain in {"hit", "propensity", "truth"}:  # only which labels are true matters, not their grades
+        if self.gain not in {"prediction", "stop"}:
             numbers["rel"] = REL
         return MappingProxyType(numbers)
 
@@ -179,6 +181,11 @@ class Metric:
         Others compare the scores of several rows, beyond their order within each row.
         """
         return self.family != "column"
+
+    @property
+    def cuts_at_n(self) -> bool:
+        """Whether it counts labels at a cutoff of each row, its number of true labels."""
+        return self.name.endswith("@n") and self.family != "row"
 
     @property
     def counts_decisions(self) -> bool:
@@ -199,11 +206,6 @@ class Metric:
     def counts_hits(self) -> bool:
         """Whether its value is 0 exactly where none of the best labels is true."""
         return self.family == "top-k" and self.gain not in {"prediction", "truth"} and not self.complement
-
-    @property
-    def takes_grades(self) -> bool:
-        """Whether the value of a hit depends on its grade."""
-        return self.gain in {"grade", "stop"}
 
     @property
     def is_additive(self) -> bool:

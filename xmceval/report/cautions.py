@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xmceval.errors import Doubt, agreeing, argument, counted, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.metrics.metric import format_number
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.scoring.alignment import doubt_misses
 from xmceval.scoring.options import Options
@@ -46,8 +47,8 @@ def find_cautions(
         )
     yield from doubt_misses(counts, figures, nouns, warnings)
     least, greatest = counts.grades
-    graded = [figure.name for figure in figures if greatest > 1 and figure.measure.metric.takes_grades]
-    if graded:
+    graded = [figure.name for figure in figures if figure.measure.takes_grades]
+    if graded and counts.grades != (1, 1):
         size = f"{least:,} to {greatest:,}" if least < greatest else f"all {greatest:,}"
         yield f"{listed(graded, 'and')} {agreeing(len(graded), 'uses', 'use')} the grades in the truth ({size})"
     n = counts.explicit_zeros
@@ -127,7 +128,7 @@ def _describe_short_rows(counts: Counts, figures: Sequence[Value], nouns: Nouns,
         over = measure.norm.over
         if metric.left_out:  # those say themselves how many are left out
             continue
-        if over == "ratio" or (over == "micro" and measure.norm.divisor == "n"):
+        if over == "ratio" or metric.cuts_at_n or (over == "micro" and measure.norm.divisor == "n"):
             way = "skipped by"
         elif over != "mean":  # cells are counted, and all cells of such an instance are false
             way = f"{agreeing(n, 'its', 'their')} predictions are misses for"
@@ -146,9 +147,9 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
     figures = summary.figures
     measures = {figure.measure.name: figure.measure for figure in figures}
     for name, n in counts.left_out.items():
-        has_grade = f"has grade {measures[name].rel} or above"
+        has_grade = f"has grade {format_number(measures[name].rel)} or above"
         reason = measures[name].metric.left_out or f"no {nouns.label} {has_grade}"
-        if measures[name].rel > 1:
+        if measures[name].rel:
             reason = reason.replace("is true", has_grade)
         left_out = f"{agreeing(n, 'is', 'are')} left out"
         yield f"{name}: {n:,} of {counted(counts.n_instances, nouns.row)} {left_out} because {reason}"
@@ -162,7 +163,9 @@ def _describe_what_is_missing(summary: Summary, options: Options, nouns: Nouns) 
         if lost:
             effects.append(f"for {listed(lost)} they are never retrieved")
         if effects and unscored.number:
-            labels = f"{nouns.true_label}s" if rel == 1 else f"{nouns.label}s of grade {rel} or above"
+            labels = f"{nouns.true_label}s"
+            if rel:
+                labels = f"{nouns.label}s of grade {format_number(rel)} or above"
             yield f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: {'; '.join(effects)}"
     names = [name for name, measure in measures.items() if measure.metric.takes_threshold and options.threshold is None]
     if names and counts.binary_rows:

@@ -44,7 +44,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "d": "the discount of the rank",
         "D": "the sum of d over the first ranks: D(j) over the first j",
         "ideal": "the best possible ranking of the instance's true labels",
-        "g": "the grade of the label, 1 in binary truth, or with gain=exp 2^grade - 1",
+        "g": "the grade of the label, 1 in binary truth, with gain=exp 2^grade - 1, with gain=binary 1",
         "tp": "the number of cells (instance, label) predicted and true",
         "fp": "the number of cells predicted and not true",
         "fn": "the number of cells true and not predicted",
@@ -128,6 +128,8 @@ def describe_empty_rows(metric: Metric) -> str:
     """Describe the effect of a row without a true label."""
     if metric.left_out:
         return f"left out, like all instances where {metric.left_out}; the number of such instances is reported"
+    if metric.cuts_at_n:
+        return "no effect: none of its labels is predicted"
     norm = next(iter(metric.norms.values()))
     if metric.family in {"label", "confusion", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
@@ -148,7 +150,7 @@ def describe_ties(metric: Metric) -> str:
         effect = "as in the definition: they are not ordered"
     if ranks_all:
         effect += "; labels without a score tie with each other, below all others or at 0 (--unscored)"
-    if metric.family == "top-k":
+    if metric.family == "top-k" and not metric.cuts_at_n:
         effect += "; the report shows how far ties could move a value"
     return effect
 
@@ -174,6 +176,8 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         data = "the first k ranks of an instance"
     elif metric.family == "row":
         data = "all labels of an instance" if metric.needs_labels else "the whole list of an instance"
+    elif metric.cuts_at_n:
+        data = "the n best labels of an instance, which has n true labels"
     if metric.needs_labels:
         data += ", and the number of labels"
     yield "from", data
@@ -189,7 +193,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
             default = "the number after the @"
         text = f"{name}={default}, {number.kind}"
         if name == "rel":
-            text += "; labels of this grade or above are true"
+            text = f"rel={number.kind}: labels of this grade or above are true; by default all graded above 0"
         yield "options", text
     yield "no true label", describe_empty_rows(metric)
     yield "ties", describe_ties(metric)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.metric import format_number
 from xmceval.report.forms.data import Record, pick
 from xmceval.report.scored import GateOutcome, Scored
 from xmceval.rows.nouns import Nouns
@@ -87,7 +88,7 @@ def record_system(result: Scored) -> Record:
         "inputs": result.inputs,
         "doubts": result.doubts,
         "notes": (*result.facts, *result.notes),
-        "unscored": {grade: unscored._asdict() for grade, unscored in counts.unscored.items()},
+        "unscored": {format_number(grade): unscored._asdict() for grade, unscored in counts.unscored.items()},
     }
 
 

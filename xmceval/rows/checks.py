@@ -10,7 +10,6 @@ from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
 
 SWAPPED = "are truth and predictions swapped?"
-HALVES = "hint: for ratings in half stars, pass twice the rating, which does not change nDCG, or only ratings from 4"
 OTHER_PADDING = -100  # in lists of ids, as PyTorch's losses have it
 LARGEST_GRADE = 2.0**40
 LARGEST_EXPONENT = 40.0  # the largest grade if gains are 2^grade - 1
@@ -30,18 +29,24 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
 
 
 def validated_truth(
-    block: Block, scratch: Scratch, width: Width, largest: float = LARGEST_GRADE, *, may_merge: bool = False
+    block: Block,
+    scratch: Scratch,
+    width: Width,
+    largest: float = LARGEST_GRADE,
+    *,
+    may_merge: bool = False,
+    may_be_fractions: bool = False,
 ) -> tuple[Rows, int]:
     """Parse and check a block of truth, drop explicit zeros and sort labels; also return the number of zeros.
 
-    `largest` is the largest value: 1 unless values are declared to be grades. `may_merge` means that an option can
-    merge duplicate labels.
+    `largest` is the largest value: 1 unless the truth has grades; `may_be_fractions` if an option declares them.
+    `may_merge` means that an option can merge duplicate labels.
     """
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.has_only_ones and rows.largest_label < width.n_labels:
         return rows, 0
     status = np.zeros(5, dtype=np.int64)
-    kernels.validate_truth(*rows, width.n_labels, largest, status)
+    kernels.validate_truth(*rows, width.n_labels, largest, may_be_fractions, status)
     if status[kernels.CODE]:
         raise _fault(block, rows, status, width, "truth", may_merge, has_grades=largest > 1)
     return rows, int(status[kernels.ZEROS])
@@ -97,8 +102,9 @@ def _fault(
             f"hint: pass {grades} if these are grades, lists or sets of ids without values if these are ids; {SWAPPED}"
         )
     elif code == kernels.FRACTION:
-        are_ratings = rows.values[entry] > 1 and 2 * rows.values[entry] % 1 == 0
-        doubt = HALVES if are_ratings else SWAPPED
+        doubt = f"hint: pass {argument('grades', True)} if grades are fractions; {SWAPPED}"
+    elif code == kernels.NEGATIVE:
+        doubt = SWAPPED
     elif label == OTHER_PADDING:
         doubt = "hint: drop the padding"
     return Fault(block.first_row + row, f"{place}: {problem}", doubt)
@@ -106,7 +112,7 @@ def _fault(
 
 _PROBLEMS = {
     kernels.NOT_A_NUMBER: "the {kind} value of {label} is NaN; expected a number",
-    kernels.NEGATIVE: "the truth value of {label} is {value:g}, negative; expected 0 or a whole grade",
+    kernels.NEGATIVE: "the truth value of {label} is {value:g}, negative; expected 0 or a grade",
     kernels.FRACTION: "the truth value of {label} is {value:g}, a fraction; expected 1 or a whole grade",
     kernels.TOO_LARGE: "the truth value of {label} is {value:g}; grades above 2^40 are refused, with gain=exp above 40",
 }

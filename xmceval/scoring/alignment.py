@@ -326,7 +326,7 @@ def _doubt_grades(rows: FirstRows) -> Iterator[Doubt]:
     row_of = np.repeat(np.arange(rows.n_rows), rows.lengths)
     order = np.lexsort((rows.grades, row_of))
     is_repeated = (np.diff(rows.grades[order]) == 0) & (np.diff(row_of) == 0)
-    are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED
+    are_several = np.count_nonzero(rows.lengths > 1) >= LEAST_LABELED and not (rows.grades % 1).any()
     if are_several and not is_repeated.any() and np.unique(rows.grades).size > rows.lengths.max():
         yield Doubt(
             f"the grades of the truth all differ within each of the first {rows.n_rows:,} instances, as ids do: are "
@@ -367,7 +367,7 @@ def doubt_misses(
     zeros = [
         figure.measure
         for figure in figures
-        if figure.measure.metric.counts_hits and figure.measure.rel == 1 and figure.estimate.value == 0
+        if figure.measure.metric.counts_hits and figure.measure.rel == 0 and figure.estimate.value == 0
     ]
     if not zeros or counts.n_true == 0:
         return

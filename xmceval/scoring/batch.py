@@ -84,8 +84,8 @@ class Batch:
     # ranking and are missing from `scores`. Otherwise empty.
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     threshold: float = -np.inf  # labels with at least this score are decisions
-    _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
-    _decided: dict[int, Decided] = field(default_factory=dict)
+    _relevant: dict[float, tuple[Rows, int]] = field(default_factory=dict)
+    _decided: dict[tuple[float, bool], Decided] = field(default_factory=dict)
 
     @cached_property
     def n_rows(self) -> int:
@@ -123,9 +123,9 @@ class Batch:
         """0, and the cumulative numbers of labels with a score, int64 [n_rows + 1]."""
         return self.scores.indptr if self.ends is None else self.ends
 
-    def relevant(self, rel: int) -> tuple[Rows, int]:
+    def relevant(self, rel: float) -> tuple[Rows, int]:
         """Return the labels with a grade of at least `rel`, and the number of rows dropped for lack of them."""
-        if rel == 1:
+        if rel == 0:
             return self.truth, 0
         if rel not in self._relevant:
             indptr, indices, grades = self.truth
@@ -138,16 +138,25 @@ class Batch:
             self._relevant[rel] = Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), n_emptied
         return self._relevant[rel]
 
-    def decided(self, rel: int) -> Decided:
-        """Return the decisions, and which of them are hits for true labels of at least grade `rel`."""
-        if rel not in self._decided:
-            truth, _ = self.relevant(rel)
-            self._decided[rel] = find_decided(
-                truth, self.scores, self.threshold, self.scratch, rel=rel, drop_empty=self.setup.drop_empty
-            )
-        return self._decided[rel]
+    def decided(self, rel: float, *, is_at_n: bool = False) -> Decided:
+        """Return the decisions, and which of them are hits for true labels of at least grade `rel`.
 
-    def filtered(self, rel: int) -> tuple[Pairs, Pairs]:
+        With `is_at_n` they are the best labels of each row, as many as it has true labels.
+        """
+        key = rel, is_at_n
+        if key not in self._decided:
+            truth, _ = self.relevant(rel)
+            scores = self.scores
+            threshold = self.threshold
+            if is_at_n:
+                scores = take_best(scores, np.diff(truth.indptr))
+                threshold = -np.inf
+            self._decided[key] = find_decided(
+                truth, scores, threshold, self.scratch, name=f"{key}", drop_empty=self.setup.drop_empty
+            )
+        return self._decided[key]
+
+    def filtered(self, rel: float) -> tuple[Pairs, Pairs]:
         """Return the filtered pairs that are true, with a grade of at least `rel`, and all others, which are left out.
 
         Pairs in dropped rows, and pairs with a label beyond the number of labels, have no effect.
@@ -168,7 +177,7 @@ class Batch:
         match_cells(*truth[:2], ends, labels, is_true, is_filtered)
         return (rows[is_true], labels[is_true]), (rows[~is_true], labels[~is_true])
 
-    def n_labels(self, rel: int) -> Int64:
+    def n_labels(self, rel: float) -> Int64:
         """Return the number of labels that count in each row, int64 [n_rows], or [1] without a filter."""
         n_labels = np.array([self.setup.width.n_labels], dtype=np.int64)
         if self.setup.filter is None:
@@ -192,14 +201,24 @@ class Batch:
 
 
 def find_decided(
-    truth: Rows, scores: Rows, threshold: float, scratch: Scratch, *, rel: int = 1, drop_empty: bool = False
+    truth: Rows, scores: Rows, threshold: float, scratch: Scratch, *, name: str = "", drop_empty: bool = False
 ) -> Decided:
-    """Find the decisions in rows: the labels whose score is at least the threshold; repeated for each `rel`."""
+    """Find the decisions in rows: the labels whose score is at least the threshold, in arrays of this name."""
     n_stored = int(scores.indptr[-1])
-    counts = scratch.array(f"decisions of rows {rel}", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
-    labels = scratch.array(f"decisions {rel}", n_stored, np.int64)
+    counts = scratch.array(f"decisions of rows {name}", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
+    labels = scratch.array(f"decisions {name}", n_stored, np.int64)
     find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
     return Decided(counts, labels, int(scores.indices[:n_stored].max(initial=-1)))
+
+
+def take_best(scores: Rows, n: Int64) -> Rows:
+    """Return the `n` best labels of each row, best first; `n` is int64 [n_rows] or [1]."""
+    lengths = np.diff(scores.indptr)
+    row = np.repeat(np.arange(lengths.size), lengths)
+    order = np.lexsort((scores.indices[: row.size], -scores.values[: row.size], row))
+    kept = np.minimum(lengths, n)
+    best = order[np.arange(row.size) - scores.indptr[row] < kept[row]]
+    return Rows(np.concatenate([[0], np.cumsum(kept)]), scores.indices[best], scores.values[best])
 
 
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:

@@ -36,13 +36,15 @@ def _compile(measures: tuple[Measure, ...]) -> Program:
     if cutoffs and cutoffs[-1] > MAX_CUTOFF:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
-        names_labels = measure.metric.family == "confusion" and measure.option("over", "all") != "all"
-        if names_labels and measure.average != "macro":
-            raise UsageError(f"{measure}: over= names the labels of a macro average (hint: add average=macro)")
-    groups: dict[tuple[int, bool, int], list[Measure]] = {}  # by kind, at cutoffs before decisions, then by grade
+        names_labels = measure.option("over", "all") != "all" or measure.option("of") == "means"
+        if names_labels and measure.metric.family == "confusion" and measure.average != "macro":
+            raise UsageError(f"{measure}: over= and of= are for macro averages (hint: add average=macro)")
+    # by kind, at cutoffs before decisions, these before those at n, then by grade
+    groups: dict[tuple[int, bool, bool, float], list[Measure]] = {}
     for measure in measures:
-        place = _kind_of(measure).place
-        groups.setdefault((place, measure.metric.family == "confusion", measure.rel), []).append(measure)
+        metric = measure.metric
+        key = _kind_of(measure).place, metric.family == "confusion", metric.cuts_at_n, measure.rel
+        groups.setdefault(key, []).append(measure)
     tasks: list[Task] = []
     for key in sorted(groups):
         of_task = tuple(groups[key])
@@ -74,6 +76,8 @@ def _kind_of(measure: Measure) -> type[Task]:
     family = measure.metric.family
     if family == "top-k" and measure.k is not None and measure.norm.divisor != BY_ORDER:
         return TopK
+    if measure.metric.cuts_at_n:
+        family = "confusion"
     if family in {"top-k", "row"}:
         from xmceval.scoring.tasks.wholerow import WholeRow
 

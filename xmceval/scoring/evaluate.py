@@ -247,7 +247,9 @@ class CheckedTruth(NamedTuple):
 
 def check_truth(scratch: BlockScratch, block: Block, setup: Setup, width: Width) -> CheckedTruth:
     """Parse and check a block of truth, whose labels are within a width; valid until the next block of this thread."""
-    rows, explicit_zeros = validated_truth(block, scratch.truth, width, setup.largest_value, may_merge=True)
+    rows, explicit_zeros = validated_truth(
+        block, scratch.truth, width, setup.largest_value, may_merge=True, may_be_fractions=setup.options.grades
+    )
     largest = -1
     if not width.is_known:
         largest = largest_label(rows)

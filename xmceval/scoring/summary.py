@@ -66,8 +66,8 @@ class Counts:
     short_rows: Mapping[int, int]
     tied_rows: Mapping[int, int]
     left_out: Mapping[str, int] = field(default_factory=dict)
-    unscored: Mapping[int, Unscored] = field(default_factory=dict)
-    grades: tuple[int, int] = (1, 1)
+    unscored: Mapping[float, Unscored] = field(default_factory=dict)
+    grades: tuple[float, float] = (1, 1)
     unpredicted: int = 0
     binary_rows: int = 0
     lowest_rows: int = 0
@@ -144,10 +144,9 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
     counts = totals.tally["counts"].tolist()
     whole = totals.tally.whole
     tasks = list(zip(program.tasks, totals.parts, strict=True))
-    least, greatest = totals.tally["grades"].tolist()
-    grades = (1, 1)
-    if least <= greatest:  # there are true labels
-        grades = (int(least), int(greatest))
+    grades = [int(grade) if grade % 1 == 0 else grade for grade in totals.tally["grades"].tolist()]
+    if not counts[TRUE_LABELS]:
+        grades = [1, 1]
     left_out = {
         measure.name: n
         for task, part in tasks
@@ -168,7 +167,7 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
         tied_rows=dict(zip(cutoffs, counts[FIRST_CUTOFF + 1 :: 2], strict=True)),
         left_out=left_out,
         unscored=unscored,
-        grades=grades,
+        grades=(grades[0], grades[1]),
         unpredicted=whole.unpredicted,
         binary_rows=whole.binary_rows,
         lowest_rows=counts[LOWEST],

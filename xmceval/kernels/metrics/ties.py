@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.load import helper, kernel
+from xmceval.kernels.metrics.topk import ANY, EXP_GRADE, GRADE, HIT, N_GAINS, PRECISION, SUM
 from xmceval.kernels.rows.order import position, power_of_2, sort
-
-HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
-SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
-N_GAINS = 4
 
 BEST, WORST, MEAN = 0, 1, 2
 SLOTS = np.array([2, 3, 0])  # slots of a row's values

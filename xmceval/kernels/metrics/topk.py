@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.load import helper, kernel
-from xmceval.kernels.rows.order import position, power_of_2, sort
+from xmceval.kernels.rows.order import bits_of, position, power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 
@@ -223,12 +223,12 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
         if is_graded:
             others = 0
             for i in range(first, last):
-                keys[i] = -np.int64(grades[i])
-                others += keys[i] != -1
+                keys[i] = -bits_of(grades[i])
+                others += grades[i] != 1.0
             if others > 0:
                 _sort(keys[first:last], n)
             for j in range(least):
-                grade = -float(keys[first + j])
+                grade = np.int64(-keys[first + j]).view(np.float64)
                 gains[IDEAL, GRADE, j], gains[IDEAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
         for side in range(2):
             _run(curves, discounts, gains, side, least if side == IDEAL else count, running)

@@ -6,7 +6,8 @@ import numpy as np
 
 from xmceval.kernels.load import helper, kernel
 from xmceval.kernels.metrics.hits import count_covering, position_below, rank_hits, sort_hits
-from xmceval.kernels.rows.order import power_of_2
+from xmceval.kernels.metrics.topk import EXP_GRADE, HIT
+from xmceval.kernels.rows.order import bits_of, power_of_2
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS, IPREC = range(16)
 
@@ -14,7 +15,7 @@ LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_A
 BY_LABEL, BEST, WORST = 0, 1, 2
 
 # Columns of `specs`.
-KIND, CUT, DISCOUNT, IS_EXP, IS_RATIO = 0, 1, 2, 3, 4
+KIND, CUT, DISCOUNT, GAIN, IS_RATIO = 0, 1, 2, 3, 4
 
 # Slots of `status`: true labels without a score; whether a grade is too large for ERR, and in which row.
 UNLISTED, FAULT, ROW = 0, 1, 2
@@ -31,8 +32,10 @@ WORKING_SPACE = (
 
 
 @helper
-def _gain(grade, is_exp):
-    return power_of_2(grade) - 1.0 if is_exp > 0 else grade
+def _gain(grade, kind):
+    if kind == HIT:
+        return 1.0
+    return power_of_2(grade) - 1.0 if kind == EXP_GRADE else grade
 
 
 @helper
@@ -169,7 +172,8 @@ def compute_whole_rows(
                 continue
             if unequal > 0 and order != sorted_for:  # sorts groups of ties by grade instead of label
                 for i in range(hits):
-                    numbers[i] = np.int64(hit_grades[i] if order == WORST else -hit_grades[i])
+                    bits = bits_of(hit_grades[i])
+                    numbers[i] = bits if order == WORST else -bits
                 sort_hits(hit_scores, numbers, hit_grades, hits)
                 sorted_for = order
             value, most = 0.0, 1.0
@@ -227,7 +231,7 @@ def compute_whole_rows(
                     elif kind == RBP:
                         value += discounts[specs[o, DISCOUNT], rank - 1]
                     elif kind != ERR:
-                        value += _gain(hit_grades[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], rank - 1]
+                        value += _gain(hit_grades[i], specs[o, GAIN]) * discounts[specs[o, DISCOUNT], rank - 1]
                     elif rank <= k:
                         satisfied = (power_of_2(hit_grades[i]) - 1.0) / own_numbers[o]
                         value += going_on * satisfied / rank
@@ -246,7 +250,7 @@ def compute_whole_rows(
                         sort_hits(ideals, numbers, copies, n)
                     divisor = 0.0
                     for i in range(n):
-                        divisor += _gain(ideals[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], i]
+                        divisor += _gain(ideals[i], specs[o, GAIN]) * discounts[specs[o, DISCOUNT], i]
                 elif kind == ERR:
                     for i in range(n):
                         if power_of_2(grades[first + i]) > own_numbers[o]:

@@ -102,8 +102,8 @@ def check_scores(indptr, indices, scores, n_labels, table, status):
             return
 
 
-@kernel("i8[:]", "i8[:]", "f8[:]", "i8", "f8", "i8[:]")
-def validate_truth(indptr, indices, grades, n_labels, largest, status):
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8", "f8", "b1", "i8[:]")
+def validate_truth(indptr, indices, grades, n_labels, largest, may_be_fractions, status):
     """Check a block of truth, sort labels within rows in place, and drop explicit zeros.
 
     A label with two values is a duplicate even if one of them is 0.
@@ -133,7 +133,7 @@ def validate_truth(indptr, indices, grades, n_labels, largest, status):
                     code = NOT_A_NUMBER
                 elif grade < 0:
                     code = NEGATIVE
-                elif grade != np.floor(grade):
+                elif grade != np.floor(grade) and not may_be_fractions:
                     code = FRACTION
                 elif grade > largest:
                     code = TOO_LARGE

@@ -23,8 +23,16 @@ def ascend(labels, start, stop):
 
 @helper
 def power_of_2(grade):
-    """Return 2 to the power of a whole number, at most 2^62."""
-    return float(np.uint64(1) << np.uint64(min(grade, 62.0)))
+    """Return 2 to the power of a grade, at most 2^62; whole grades have exact powers on every machine."""
+    whole = np.floor(min(grade, 62.0))
+    power = float(np.uint64(1) << np.uint64(whole))
+    return power * 2.0 ** (grade - whole) if whole < grade < 62.0 else power
+
+
+@helper
+def bits_of(grade):
+    """Return the bits of a grade as a whole number, which are in the order of grades from 0 on."""
+    return np.float64(grade).view(np.int64)
 
 
 @helper

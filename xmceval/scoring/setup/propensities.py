@@ -77,6 +77,7 @@ def _estimate(
         threads=setup.options.threads,
         largest=LARGEST_GRADE if has_grades else 1.0,
         may_merge=True,
+        may_be_fractions=setup.options.grades,
         are_training=are_training,
     )
     if are_training:

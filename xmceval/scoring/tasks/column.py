@@ -103,12 +103,12 @@ class LabelAreas(Task):
     """Measures of all cells of a label, or of all cells together, with the same `rel`."""
 
     measures: tuple[Measure, ...]
-    rel: int
+    rel: float
 
     place = 4
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> LabelAreas:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> LabelAreas:
         """Return the task of these measures, whose folds are known."""
         for measure in measures:
             rule_of(FOLDS, measure.metric.fold, "rule of columns", measure)

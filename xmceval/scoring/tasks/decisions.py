@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64
@@ -37,15 +38,15 @@ def adds_up_over_rows(measure: Measure) -> bool:
 
 @dataclass(frozen=True)
 class Decisions(RowTask):
-    """Measures of decisions that are means or ratios over rows, with the same `rel`."""
+    """Measures of decisions that are means or ratios over rows, with the same `rel`, at a threshold or all at n."""
 
     measures: tuple[Measure, ...]
-    rel: int
+    rel: float
 
     place = 2
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Decisions:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> Decisions:
         """Return the task of these measures, whose rates are known."""
         for measure in measures:
             rules: Mapping[str, Any] = ROW_VALUES if measure.average == "rows" else RATES
@@ -53,11 +54,12 @@ class Decisions(RowTask):
         return cls(measures, rel)
 
     def compute(self, batch: Batch) -> RowValues:
-        """Compute numerator and denominator of each measure per row; ties do not affect decisions."""
+        """Compute numerator and denominator of each measure per row; ties do not affect decisions at a threshold."""
         truth, n_dropped = batch.relevant(self.rel)
-        hits, decisions = batch.decided(self.rel).counts.T
+        decided = batch.decided(self.rel, is_at_n=self.is_at_n)
+        hits, decisions = decided.counts.T
         cells = Cells.of(hits, decisions, np.diff(truth.indptr), batch.n_labels(self.rel))
-        values = batch.values(f"values of decisions {self.rel}", batch.n_rows, len(self.measures))
+        values = batch.values(f"values of decisions {self.rel} {self.is_at_n}", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):
             fold = measure.metric.fold
@@ -72,7 +74,19 @@ class Decisions(RowTask):
             values[:, o, 0], values[:, o, 1] = fraction
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         n_decided = np.full(2, decisions.sum(), dtype=np.int64)
-        return RowValues(values, NO_SHARES, n_dropped, n_decided)
+        shares = NO_SHARES
+        bins = batch.setup.bins
+        if self.is_at_n and bins is not None:  # numerators are multiples of hits, which are in bins
+            n_rows = batch.n_rows
+            labels = decided.labels[: decisions.sum()]
+            of_bin = bins.by_code[batch.setup.propensities.codes_of(labels >> 1)]
+            hits_of_bins = np.zeros((n_rows, len(bins)))
+            np.add.at(hits_of_bins, (np.repeat(np.arange(n_rows), decisions), of_bin), labels & 1)
+            parts = np.zeros((n_rows, len(self.measures), len(bins), SLOTS))
+            parts[..., 0] = values[:, :, :1] / np.maximum(hits, 1)[:, None, None] * hits_of_bins[:, None]
+            parts[..., 1] = values[:, :, 1:2]
+            shares = parts.reshape(n_rows, -1, SLOTS)
+        return RowValues(values, shares, n_dropped, n_decided)
 
     def n_decided(self, part: Sums) -> int:
         """Return the number of decisions."""

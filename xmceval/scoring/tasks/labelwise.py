@@ -306,7 +306,7 @@ class Labelwise(Task):
     """Label-wise measures with the same `rel`, either at cutoffs or of decisions."""
 
     measures: tuple[Measure, ...]
-    rel: int
+    rel: float
     cutoffs: Int64  # the distinct cutoffs, ascending; none for decisions
     in_ideal: bool = False  # whether labels of ideal rankings are also counted
 
@@ -314,7 +314,7 @@ class Labelwise(Task):
     counts_labels = True
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Labelwise:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> Labelwise:
         """Return the task of measures that are all at cutoffs, or all of decisions."""
         for measure in measures:
             rule_of(RULES, measure.metric.fold, "rate", measure)
@@ -331,7 +331,7 @@ class Labelwise(Task):
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """All measures at cutoffs, since the order by label decides which tied labels are within a cutoff."""
         if self.needs_scores:
-            return {}
+            return super().tied_by_label
         return dict.fromkeys(TREATMENTS, self.measures)
 
     def empty(self, setup: Setup) -> LabelCounters:
@@ -352,7 +352,7 @@ class Labelwise(Task):
         _, left_out = batch.filtered(self.rel)
         rows = LabelRows(truth, batch.weights, setup.drop_empty, left_out)
         if self.needs_scores:
-            return rows._replace(decided=batch.decided(self.rel))
+            return rows._replace(decided=batch.decided(self.rel, is_at_n=self.is_at_n))
         return rows._replace(
             ranked=batch.ranking.labels,
             n_ranked=batch.ranking.n_ranked,

@@ -37,7 +37,12 @@ class Task(ABC):
     place: ClassVar[int]  # of this kind among the tasks of a program
     counts_labels: ClassVar[bool] = False  # whether its parts of the totals are counts by label
     measures: tuple[Measure, ...]
-    rel: int  # the lowest grade of a true label
+    rel: float  # the lowest grade of a true label
+
+    @property
+    def is_at_n(self) -> bool:
+        """Whether the best labels of a row are decisions, as many as it has true labels."""
+        return self.measures[0].metric.cuts_at_n
 
     @property
     def needs_scores(self) -> bool:
@@ -47,11 +52,13 @@ class Task(ABC):
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
         """The measures that depend on the order by label, for each treatment of ties that they lack."""
-        return {}
+        if not self.is_at_n:
+            return {}
+        return dict.fromkeys(TREATMENTS, self.measures)
 
     @classmethod
     @abstractmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> Task:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> Task:
         """Return the task that computes these measures, which have the same `rel`."""
 
     @abstractmethod
@@ -111,12 +118,14 @@ class RowValues(NamedTuple):
 class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
-    # whether the values include the ideal ranking's, and the shares of label bins
-    has_ceiling: ClassVar[bool] = False
+    @property
+    def has_shares(self) -> bool:
+        """Whether the values include the shares of label bins."""
+        return self.is_at_n
 
     def has_ideal(self, measure: Measure) -> bool:  # noqa: ARG002 - it depends on the measure in one task
-        """Return whether the ideal ranking of a measure is known."""
-        return self.has_ceiling
+        """Return whether the values include that of the ideal ranking."""
+        return False
 
     @abstractmethod
     def compute(self, batch: Batch) -> RowValues:
@@ -124,11 +133,11 @@ class RowTask(Task):
 
     def numbers_per_row(self, setup: Setup) -> int:
         """Return the number of values and shares of bins per row."""
-        return SLOTS * len(self.measures) * (1 + (setup.n_bins if self.has_ceiling else 0))
+        return SLOTS * len(self.measures) * (1 + (setup.n_bins if self.has_shares else 0))
 
     def empty(self, setup: Setup) -> Sums:
         """Return empty sums."""
-        n_shares = len(self.measures) * setup.n_bins if self.has_ceiling else 0
+        n_shares = len(self.measures) * setup.n_bins if self.has_shares else 0
         return Sums(len(self.measures), n_shares)
 
     def add(self, batch: Batch, computed: RowValues, part: Sums) -> None:
@@ -162,3 +171,16 @@ class RowTask(Task):
             measure.name: value.without_tie_bounds() if measure in unbounded else value
             for measure, value in zip(self.measures, values, strict=True)
         }
+
+    def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
+        """Return the shares of each bin; complements have no shares."""
+        bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
+        if not self.has_shares:
+            return bins
+        measures = [measure for measure in self.measures for _ in range(setup.n_bins)]
+        n_counted = (n_rows - part["left_out"]).repeat(setup.n_bins).tolist()
+        shares = estimate(measures, part["shares"], n_counted, part["extremes"][len(self.measures) :])
+        for i, (measure, share) in enumerate(zip(measures, shares, strict=True)):
+            if not measure.metric.complement:
+                bins[i % setup.n_bins][measure.name] = share.without_tie_bounds()
+        return bins

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -15,13 +15,16 @@ from xmceval.kernels.rows.repairs import drop_pairs
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, Ranking, longest, rank, rows_where
-from xmceval.scoring.estimates import estimate
-from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.tasks.task import NO_SHARES, Estimates, RowTask, RowValues, rule_of
-from xmceval.scoring.totals import Sums
+from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, rule_of
 
 GAINS = MappingProxyType(
-    {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
+    {
+        "hit": kernels.HIT,
+        "propensity": kernels.PROPENSITY,
+        "linear": kernels.GRADE,
+        "exp": kernels.EXP_GRADE,
+        "binary": kernels.HIT,
+    }
 )
 FOLDS = MappingProxyType(
     {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
@@ -116,7 +119,7 @@ class TopK(RowTask):
     """Measures at a cutoff with the same `rel`."""
 
     measures: tuple[Measure, ...]  # one per output
-    rel: int
+    rel: float
     curves: Int64  # int64 array [n_curves, 3]; gain, discount and fold of each running sum along the ranks
     discounts: Float64  # float64 array [n_discounts, deepest cutoff]; d at each rank
     # int64 array [n_outputs, 5]; curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`,
@@ -127,11 +130,11 @@ class TopK(RowTask):
     micro: tuple[Micro, ...] = ()
 
     place = 0
-    has_ceiling = True
+    has_shares = True
     needs_scores = False
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> TopK:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> TopK:
         """Return the task of these measures, with the arrays that tell the kernel what to compute."""
         deepest = max(measure.k or 0 for measure in measures)
         ranks = np.arange(1, deepest + 1, dtype=np.float64)
@@ -152,7 +155,7 @@ class TopK(RowTask):
                 discounts[discount] = rule_of(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
                 sums[discount] = np.concatenate([[0.0], np.cumsum(discounts[discount])])
             rule_of(OVER, measure.norm.over, "way over rows", measure)
-            gain = rule_of(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
+            gain = rule_of(GAINS, measure.option("gain", metric.gain), "gain", measure)
             curve = gain, list(discounts).index(discount), rule_of(FOLDS, metric.fold, "fold", measure)
             name = measure.norm.divisor
             if measure.norm.over == "micro":
@@ -293,17 +296,6 @@ class TopK(RowTask):
         """Return whether a measure does not divide by predictions, which another ranking could reduce."""
         o = self.measures.index(measure)
         return not (self.divisors[o, 2] or any(micro.output == o and micro.of_predicted for micro in self.micro))
-
-    def finish_bins(self, part: Sums, setup: Setup, n_rows: int) -> Sequence[Estimates]:
-        """Return the shares of each bin; complements have no shares."""
-        measures = [measure for measure in self.measures for _ in range(setup.n_bins)]
-        n_counted = (n_rows - part["left_out"]).repeat(setup.n_bins).tolist()
-        shares = estimate(measures, part["shares"], n_counted, part["extremes"][len(self.measures) :])
-        bins: list[Estimates] = [{} for _ in range(setup.n_bins)]
-        for i, (measure, share) in enumerate(zip(measures, shares, strict=True)):
-            if not measure.metric.complement:
-                bins[i % setup.n_bins][measure.name] = share.without_tie_bounds()
-        return bins
 
 
 _NO_BINS = np.zeros(1, dtype=np.int64)

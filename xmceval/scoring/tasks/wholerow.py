@@ -19,7 +19,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.tasks.task import NO_SHARES, RowTask, RowValues, Unscored, rule_of
-from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
+from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, GAINS, weight_of_recall
 from xmceval.scoring.totals import Sums
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -93,8 +93,8 @@ class WholeRow(RowTask):
     """Measures of whole rows with the same `rel`."""
 
     measures: tuple[Measure, ...]  # one per output
-    rel: int
-    # int64 array [n_outputs, 5]; kind, cutoff, place in `discounts`, 1 for exponential gains, 1 for a ratio of sums
+    rel: float
+    # int64 array [n_outputs, 5]; kind, cutoff, place in `discounts`, gain, 1 for a ratio of sums
     specs: Int64
     numbers: Float64  # float64 array [n_outputs]; the number that each kind takes
     discounts: tuple[tuple[str, float], ...]  # names of discounts, and the number that each takes
@@ -102,7 +102,7 @@ class WholeRow(RowTask):
     place = 1
 
     @classmethod
-    def compile(cls, measures: tuple[Measure, ...], rel: int) -> WholeRow:
+    def compile(cls, measures: tuple[Measure, ...], rel: float) -> WholeRow:
         """Return the task of these measures, with the arrays that tell the kernel what to compute."""
         places: dict[tuple[str, float], int] = {}
         specs = []
@@ -113,10 +113,10 @@ class WholeRow(RowTask):
             if kind in DISCOUNTED:
                 rule_of(DISCOUNTS, measure.discount, "discount of whole lists", measure)
                 place = places.setdefault((measure.discount, measure.number("p")), len(places))
-            is_exp = measure.option("gain") == "exp"
+            gain = GAINS[measure.option("gain", "hit")]
             is_ratio = measure.norm.over == "ratio"
             number = rule_of(KINDS, kind, "kind of row", measure)
-            specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
+            specs.append((number, measure.k or NO_CUTOFF, place, gain, int(is_ratio)))
             numbers.append(NUMBERS[kind](measure) if kind in NUMBERS else 0.0)
         return cls(measures, rel, np.array(specs, dtype=np.int64), np.array(numbers), tuple(places))
 

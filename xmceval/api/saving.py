@@ -151,8 +151,11 @@ def keep_rows(
 
         first = results[0]
         # Digests and rules that must match between compared files, and the counts of each system.
+        digest = held_rows.digest
+        if truth.setup.subset is not None:
+            digest ^= truth.setup.subset.digest
         meta: dict[str, Any] = {
-            "truth": f"{held_rows.digest:016x}",
+            "truth": f"{digest:016x}",
             "rules": {name: value for name, value in first.options.items() if name in RULES},
         }
         if first.propensities is not None:

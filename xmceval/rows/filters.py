@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from xmceval.rows.matrices.source import is_sparse
 from xmceval.rows.matrices.tensors import as_array
 from xmceval.rows.width import Width
 
+if TYPE_CHECKING:
+    from xmceval.rows.subset import LabelSubset
+
 
 @dataclass(frozen=True)
 class Largest:
@@ -24,6 +27,11 @@ class Largest:
 
     value: int = -1
     place: str = ""
+
+    def check_label(self, width: Width, hint: str) -> None:
+        """Refuse it as a label that is out of range."""
+        if width.is_known and self.value >= width.n_labels:
+            raise DataError(f"{self.place}: label {self.value} is outside 0..{width.n_labels - 1} ({width}; {hint})")
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,14 @@ class Filter:
             name = f"{name.removesuffix(' and more')} and more"
         return Filter(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
+    def within(self, subset: LabelSubset | None) -> Filter:
+        """Return the pairs of the labels that count, by their new numbers; all pairs if all labels do."""
+        if subset is None:
+            return self
+        places = subset.find(self.labels).astype(np.int64)
+        is_inside = places >= 0
+        return ordered(self.name, self.rows[is_inside], places[is_inside], self.last_row, self.last_label)
+
     def check_rows(self, n_rows: int, name: str) -> None:
         """Refuse a row that the truth `name` lacks."""
         if self.last_row.value >= n_rows:
@@ -60,11 +76,7 @@ class Filter:
 
     def check_labels(self, width: Width) -> None:
         """Refuse a label that is out of range."""
-        if width.is_known and self.last_label.value >= width.n_labels:
-            raise DataError(
-                f"{self.last_label.place}: label {self.last_label.value} is outside 0..{width.n_labels - 1} "
-                f"({width}; a line is 'row label', both 0-based)"
-            )
+        self.last_label.check_label(width, "a line is 'row label', both 0-based")
 
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
         """Find pairs in a block of rows and remove them in place; return the numbers of entries and rows."""

@@ -159,7 +159,7 @@ class Batch:
         first_row = self.block.first_row
         numbers = first_row + self.rows_of_block
         rows, labels = pairs.between(first_row, first_row + self.block.n_rows)
-        counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.width.n_labels)
+        counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.n_labels)
         rows = np.searchsorted(numbers, rows[counts])
         labels = labels[counts]
         ends = np.searchsorted(rows, np.arange(self.n_rows + 1))
@@ -170,7 +170,7 @@ class Batch:
 
     def n_labels(self, rel: int) -> Int64:
         """Return the number of labels that count in each row, int64 [n_rows], or [1] without a filter."""
-        n_labels = np.array([self.setup.width.n_labels], dtype=np.int64)
+        n_labels = np.array([self.setup.n_labels], dtype=np.int64)
         if self.setup.filter is None:
             return n_labels
         _, (rows, _) = self.filtered(rel)

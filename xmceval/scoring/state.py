@@ -56,6 +56,7 @@ class State:
         """The settings that must be equal to add totals, by name in messages."""
         changed = self.setup.options.changed()
         propensities = self.setup.propensities
+        subset = self.setup.subset
         counts = None
         inverse = None
         if propensities.n is not None:
@@ -68,6 +69,7 @@ class State:
             "metrics": listed(self.setup.program.measures),
             **{name: changed.get(name) for name in RULES},
             "filter": None if self.setup.filter is None else "pairs to remove",
+            "labels that count": None if subset is None else f"{subset.ids.size:,} (digest {subset.digest:016x})",
             "N": propensities.n,
             "A": propensities.a,
             "B": propensities.b,

@@ -19,7 +19,7 @@ from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.sidecars.values import Names, unknown_name
-from xmceval.files.text.words import Words
+from xmceval.files.text.words import Words, text_of
 from xmceval.rows.block import Float64, Int64, Scratch
 from xmceval.rows.ids import RowIds
 from xmceval.rows.names import doubt_alike
@@ -341,6 +341,12 @@ class Documents:
                 f"{argument('labels', kind='FILE')}, with one document per line)"
             )
         return labels
+
+    def add(self, names: Sequence[bytes]) -> Int64:
+        """Return the label of each name, int64 [n]; new names get labels as documents of predictions do."""
+        words = self.words or Words()
+        numbers = words.number(*text_of(names))
+        return self.find(words)[numbers]
 
     def find(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n], or -1."""

@@ -40,25 +40,22 @@ class Names:
         if len(self) < len(names):
             label = int(np.argmax(numbers != np.arange(len(names))))
             name = names[label].decode(errors="backslashreplace")[:40]
-            raise DataError(
-                f"{source}: labels {numbers[label]} and {label} have the same name, {name!r}; names must differ"
-            )
+            raise DataError(f"{source}:{label + 1}: {name!r} appears twice, first at {source}:{numbers[label] + 1}")
 
     @classmethod
-    def of(cls, labels: Any) -> Names:
+    def of(cls, labels: Any, source: str = "labels") -> Names:
         """Take the names from a sequence, label 0 first; whole numbers are names like their text."""
         is_list = (
             isinstance(labels, Iterable) and not isinstance(labels, (Mapping, AbstractSet)) and not is_frame(labels)
         )
         if not is_list or getattr(labels, "ndim", 1) != 1:
             raise UsageError(
-                f"labels: expected a path, or the names in the order of the labels, got {describe_type(labels)} (hint: "
-                "pass a list)"
+                f"{source}: expected a path, or names in their order, got {describe_type(labels)} (hint: pass a list)"
             )
-        find_order(Axis("y_true", "label"), replace(rows_of(labels, "labels"), noun="label", is_index=True))
+        find_order(Axis("y_true", "label"), replace(rows_of(labels, source), noun="label", is_index=True))
         words = labels
         if isinstance(labels, np.ndarray):
-            words = as_plain(labels, "labels").tolist()
+            words = as_plain(labels, source).tolist()
         names = list[bytes]()
         for label, word in enumerate(words):
             text = word
@@ -67,9 +64,9 @@ class Names:
             if isinstance(text, str):
                 text = text.encode(errors="surrogateescape")
             if not isinstance(text, bytes) or not text:
-                raise DataError(f"labels[{label}]: expected the name of a label, got {word!r}")
+                raise DataError(f"{source}[{label}]: expected the name of a label, got {word!r}")
             names.append(text)
-        return cls(names, "labels")
+        return cls(names, source)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -103,12 +100,12 @@ class Names:
         return bool((self.find(words) >= 0).all())
 
 
-def read_names(labels: Any) -> Names:
+def read_names(labels: Any, source: str = "labels") -> Names:
     """Take label names from a sequence, or read them: text with one per line, or an npy array of strings."""
     if isinstance(labels, Names):
         return labels
     if not isinstance(labels, (str, Path)):
-        return Names.of(labels)
+        return Names.of(labels, source)
     path = to_path(labels)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
@@ -119,6 +116,8 @@ def read_names(labels: Any) -> Names:
                     f"dimension (hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not "
                     f"{argument('labels')})"
                 )
+            if array.header.dtype.kind in "iu":
+                return Names.of(array.read_whole().tolist(), str(path))
             return Names([name.encode(errors="surrogateescape") for name in array.read_strings()], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
         raise DataError(f"{path}: expected text with one label name per line")

@@ -16,6 +16,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.rows.source import Source
+from xmceval.rows.subset import LabelSubset
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 
@@ -98,6 +99,7 @@ class Setup:
     weights_from: int = 0  # the row of the first weight
     weight_unit: float = 1.0  # the power of two by which they were divided
     filter: Filter | None = None  # pairs to remove from the scores
+    subset: LabelSubset | None = None  # the labels that count, if not all do
     bins: Bins | None = None  # bins of labels, each with its share of every number
     groups: RowGroups | None = None  # groups of rows, each with its own totals
     longest_row: int | None = None  # limit for the predictions per row, if a header declares it
@@ -162,6 +164,13 @@ class Setup:
         """Whether labels without a score have score 0, instead of ranking below all scored labels."""
         return self.options.unscored == "zero"
 
+    @property
+    def n_labels(self) -> int:
+        """The number of labels that count."""
+        if self.subset is None:
+            return self.width.n_labels
+        return self.subset.width.n_labels
+
     @cached_property
     def n_bins(self) -> int:
         """The number of bins, or 0."""
@@ -170,13 +179,15 @@ class Setup:
     def with_width(self, width: Width) -> Setup:
         """Return the setup with a number of labels, and the bins that depend on it."""
         by_frequency = self.options.by_frequency
+        if self.subset is not None:
+            self.subset.check(width)
         if width is self.width and by_frequency is None:
             return self
         bins = None
         if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
             from xmceval.labels.bins import make_bins  # not loaded by a score without bins
 
-            bins = make_bins(by_frequency, self.propensities, width.n_labels)
+            bins = make_bins(by_frequency, self.propensities, replace(self, width=width).n_labels)
         return replace(self, width=width, bins=bins)
 
     def with_row_length(self, truth: Source, scores: Source) -> Setup:
@@ -218,7 +229,7 @@ class OpenedSystem:
         scores = self.scores
         width = self.setup.width
         columns = scores.n_labels
-        if columns is None or not width.is_known or columns >= width.n_labels:
+        if columns is None or not width.is_known or columns >= width.n_labels or self.setup.subset is not None:
             return
         is_unused = longest < columns and 2 * columns > width.n_labels
         if is_unused or columns == width.n_labels - 1 >= MANY_PREDICTIONS:

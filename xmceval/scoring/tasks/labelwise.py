@@ -170,7 +170,7 @@ class _Macro(_Common):
         if self.over == "largest":
             n_labels = self.largest + 1
         elif self.over == "all" and not self.is_weighted:
-            n_labels = self.setup.width.n_labels
+            n_labels = self.setup.n_labels
         elif self.over == "train":
             n_labels = int(np.count_nonzero(self.setup.propensities.codes))
         means = []
@@ -207,7 +207,7 @@ class _Micro(_Common):
         self.left_out += exact_total(cells.left_out)
 
     def finish(self) -> float | None:
-        n_cells = self.table.rows * self.setup.width.n_labels - self.left_out
+        n_cells = self.table.rows * self.setup.n_labels - self.left_out
         cells = Cells.of(self.hits, self.predicted, self.true, n_cells)
         [rate] = self.rates
         if rate.rule in COUNTS:
@@ -246,7 +246,7 @@ class _Coverage(_Common):
     def finish(self) -> float | None:
         n = self.n_inside
         if self.over == "all":
-            n = self.setup.width.n_labels
+            n = self.setup.n_labels
         if not n:
             return None
         return self.n_covered / n
@@ -304,7 +304,7 @@ class Labelwise(Task):
     def empty(self, setup: Setup) -> LabelCounters:
         """Return empty counters, one set for all threads."""
         return LabelCounters(
-            setup.width.n_labels,
+            setup.n_labels,
             max(self.cutoffs.size, 1),
             in_ideal=self.in_ideal,
             bits=bits_of(setup),
@@ -352,7 +352,8 @@ class Labelwise(Task):
         for number, bin_ in enumerate(setup.bins.bins):
             by_code = setup.bins.by_code == number
             bin_codes = np.where(by_code[training.codes], training.codes, 0).astype(np.int32)
-            of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
+            inside_bin = replace(training, codes=bin_codes)
+            of_bin = replace(setup, width=Width(bin_.n_labels), subset=None, propensities=inside_bin)
             values.append(self._estimate(inside, table.where(by_code[codes]), of_bin))
         return values
 
@@ -373,4 +374,4 @@ def _table_of(part: LabelCounters, setup: Setup) -> CountTable:
     table = part.table()
     if setup.filter is None:
         return table
-    return table.where(table.labels < setup.width.n_labels)
+    return table.where(table.labels < setup.n_labels)

@@ -147,7 +147,13 @@ def test_only_some_labels_count_as_if_matrices_had_no_other_columns(name, filter
         matrices = [to_csr(rows, 12, np.float64) for rows in (truth, scores)]
         rng = np.random.default_rng(seed)
         counts = rng.integers(0, 30, 12)
-        options = {"n_train": N_TRAIN, "empty_rows": empty_rows, "unscored": unscored, "by_frequency": 3}
+        options = {
+            "n_train": N_TRAIN,
+            "empty_rows": empty_rows,
+            "unscored": unscored,
+            "by_frequency": 3,
+            "ceiling": True,
+        }
         options["sample_weight"] = random_weights(seed)
         options["threshold"] = 0.4 if METRICS[name].family == "confusion" else None
         pairs = np.argwhere(rng.random((40, 12)) < 0.25) if filtered else np.empty((0, 2), dtype=int)

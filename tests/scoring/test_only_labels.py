@@ -63,6 +63,18 @@ def test_values_are_those_of_the_cut_matrices_in_any_container(form):
     assert dict(xmceval.score(truth, scores, train=TRAIN, only_labels=KEPT, **OPTIONS)) == dict(CUT)
 
 
+def test_ids_of_any_size_count_and_masked_scores_of_others_do_not():
+    far = [[10**12 + label for label in np.flatnonzero(row).tolist()] for row in TRUTH]
+    ranked = [[10**12 + label for label in np.argsort(-row).tolist()] for row in SCORES]
+    options = {"k": [1, 3], "metrics": "P,nDCG"}
+    result = xmceval.score(far, ranked, only_labels=[10**12 + label for label in KEPT], **options)
+    assert dict(result) == {name: CUT[name] for name in result}
+    masked = np.where(np.isin(np.arange(L), KEPT), SCORES, -np.inf)
+    result = xmceval.score(TRUTH, masked, only_labels=KEPT, unscored="zero", train=TRAIN, **OPTIONS)
+    assert dict(result) == dict(CUT)
+    assert result.counts.unpredicted == 0
+
+
 def test_names_say_which_labels_count_where_labels_have_names():
     write("labels.txt", "\n".join(NAMES))
     write("p.jsonl", in_words(SCORES))
@@ -86,6 +98,7 @@ def test_documents_count_by_name_also_those_that_the_truth_lacks():
     )
     assert dict(result) == dict(cut)
     assert result.counts.n_labels == 6
+    assert "R@100" in xmceval.score(qrels, run, only_labels=options["only_labels"])
 
 
 def test_batches_parts_and_states_have_the_same_values():

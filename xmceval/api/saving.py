@@ -27,7 +27,9 @@ from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.state import MOST_SHARDS, State
 
 # Options that change per-row values but not the digests of truth or propensities.
-RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
+RULES = frozenset(
+    {"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing", "unknown_labels"}
+)
 SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
 

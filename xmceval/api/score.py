@@ -35,6 +35,7 @@ from xmceval.scoring.options import (
     Options,
     Saving,
     Ties,
+    UnknownLabels,
     Unscored,
     refuse_unknown,
     specs,
@@ -71,6 +72,7 @@ def score(
     grades: bool = False,
     labels: ArrayLike | str | Path | None = None,
     only_labels: Iterable[int | str] | str | Path | None = None,
+    unknown_labels: UnknownLabels = "error",
     duplicates: Duplicates = "error",
     max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
@@ -162,6 +164,9 @@ def score(
     only_labels : sequence of int or str, or path, optional
         The labels that count, by id, or by name if labels have names; or a file with one per line. All others are
         neither true nor predicted, and metrics over all labels are over these; their propensities stay the same.
+    unknown_labels : {"error", "miss"}
+        Whether a predicted name that is not exactly one of `labels` is an error, or a wrong prediction at its rank: one
+        more label of its row, never true, which means over labels and bins do not include.
     duplicates : {"error", "max"}
         Whether a label that appears twice in a row is an error, or counts with its largest value and a warning.
     max_line : int
@@ -292,6 +297,7 @@ def score(
         grades=grades,
         labels=labels,
         only_labels=only_labels,
+        unknown_labels=unknown_labels,
         duplicates=duplicates,
         max_line=max_line,
         empty_rows=empty_rows,

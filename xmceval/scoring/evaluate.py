@@ -18,7 +18,7 @@ from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.source import Lockstep, Source
 from xmceval.rows.threads import Progress, each_block
-from xmceval.rows.width import Width
+from xmceval.rows.width import BEYOND, Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, JointRows, Whole, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, OpenedSystem, Setup
@@ -282,13 +282,18 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
         scores, ends, omitted = selected
         n_unpredicted = block.n_rows * (n_columns or 0) - int(ends[-1])
     else:
-        scores = validated_scores(block, scratch.scores, setup.width, may_merge=True)
+        may_be_unknown = setup.options.unknown_labels == "miss"
+        scores = validated_scores(block, scratch.scores, setup.width, may_merge=True, may_be_unknown=may_be_unknown)
         if not setup.width.is_known:
             largest = max(largest, largest_label(scores))
         if setup.subset is not None:
             scores = setup.subset.cut(scores)
             if n_columns is not None:
                 n_columns = setup.n_labels
+        if may_be_unknown:
+            scores = Rows(*scores)
+            labels = scores.indices[: scores.indptr[-1]]
+            labels[labels >= BEYOND] += setup.n_labels - BEYOND  # above all labels
         if setup.program.ranks_unscored and setup.zero_unscored:
             _refuse_unpredicted(block, scores, n_columns)
         n_stored = int(scores.indptr[-1])

@@ -28,6 +28,7 @@ from xmceval.rows.shards import Shards
 Duplicates = Literal["error", "max"]
 EmptyRows = Literal["zero", "drop"]
 Missing = Literal["error", "zero", "drop"]
+UnknownLabels = Literal["error", "miss"]
 Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
@@ -194,6 +195,12 @@ class Options:
     labels: Any = option(None, "Input", "Names of the labels, one per line.", metavar="FILE")
     only_labels: Any = option(
         None, "Input", "Labels that count, ids or names, one per line; leave out all others.", metavar="FILE"
+    )
+    unknown_labels: UnknownLabels = option(
+        "error",
+        "Input",
+        "Predicted names that are no label: an error, or wrong predictions.",
+        literal=UnknownLabels,
     )
     duplicates: Duplicates = option(
         "error",

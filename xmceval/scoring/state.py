@@ -21,6 +21,7 @@ MOST_SHARDS = 1 << 20
 # Options that must be equal to add totals; metrics, propensities and weights are compared separately.
 RULES = (
     "duplicates",
+    "unknown_labels",
     "empty_rows",
     "unscored",
     "ties",

@@ -26,10 +26,9 @@ from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
-from xmceval.rows.filters import Filter, Largest
+from xmceval.rows.filters import Filter, LabelSubset, Largest
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.subset import LabelSubset
 from xmceval.rows.width import Width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import UNRECORDED, Options, recorded_options, specs

@@ -352,7 +352,7 @@ class Documents:
         """Return the label of each document, int64 [n], or -1."""
         text = documents.blob, documents.ends[:-1], documents.ends[1:]
         if self.names is not None:
-            return self.names.words.find(*text)
+            return self.names.number(*text)
         if self.words is None:
             return documents.plain_numbers()
         labels = np.append(self.places, np.arange(self.places.size, len(self.words)))

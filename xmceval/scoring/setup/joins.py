@@ -16,11 +16,10 @@ import numpy as np
 from xmceval.errors import AmbiguousError, DataError, argument
 from xmceval.files.opened import Opened
 from xmceval.files.sidecars.values import Names, read_names, unknown_name
-from xmceval.rows.filters import Largest
+from xmceval.rows.filters import LabelSubset, Largest
 from xmceval.rows.matrices.source import ordered
 from xmceval.rows.names import Axis, find_order, first_named, say_how, unnamed_error
 from xmceval.rows.source import Source, repaired
-from xmceval.rows.subset import LabelSubset
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 from xmceval.scoring.setup.setup import UNKNOWN_WIDTH

@@ -12,17 +12,17 @@ import numpy as np
 from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.rates import RATIOS
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
 from xmceval.rows.source import Source
-from xmceval.rows.subset import LabelSubset
 from xmceval.rows.width import Width
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
     from xmceval.labels.bins import Bins
-    from xmceval.rows.filters import Filter
+    from xmceval.rows.filters import Filter, LabelSubset
     from xmceval.rows.groups import RowGroups
 
 
@@ -58,6 +58,19 @@ class Program:
         """Return the remarks of the tasks on their parts of the totals."""
         tasks = zip(self.tasks, parts, strict=True)
         return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
+
+    def check_unknown(self) -> None:
+        """Refuse measures of all cells together, which names that are no label would add to."""
+        counting = [
+            measure
+            for measure in self.measures
+            if measure.average in {"micro", "sum"} and measure.metric.needs_labels and measure.metric.fold not in RATIOS
+        ]
+        if counting:
+            raise UsageError(
+                f"{listed(counting)}: not available with {argument('unknown_labels', 'miss')}, since names that are no "
+                "label have no cells (hint: leave such names out of the predictions)"
+            )
 
     def tied_by_label(self, ties: str) -> list[Measure]:
         """Return the measures that follow the order by label, and so cannot follow a treatment of ties."""
@@ -165,11 +178,14 @@ class Setup:
         return self.options.unscored == "zero"
 
     @property
+    def counted(self) -> Width:
+        """The number of labels that count, and the input that declares it."""
+        return self.width if self.subset is None else self.subset.width
+
+    @property
     def n_labels(self) -> int:
         """The number of labels that count."""
-        if self.subset is None:
-            return self.width.n_labels
-        return self.subset.width.n_labels
+        return self.counted.n_labels
 
     @cached_property
     def n_bins(self) -> int:

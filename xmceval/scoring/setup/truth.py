@@ -17,12 +17,12 @@ from xmceval.files.shards import find_shards
 from xmceval.files.sidecars.values import names_beside_ids, read_names
 from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
+from xmceval.rows.filters import LabelSubset
 from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.names import Axis, first_named
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.source import Source, agreed_width
-from xmceval.rows.subset import LabelSubset
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup.inputs import are_same, open_scores, open_truth
@@ -84,6 +84,9 @@ class OpenedTruth:
             program = compile_program(options.measures)
         if truth.documents is not None:
             _check_numbers(program, truth, options)
+        elif options.unknown_labels == "miss" and names is None:
+            option = argument("unknown_labels", "miss")
+            raise UsageError(f"{option} has no effect without {argument('labels')}, the names of the labels")
         per_row = None
         groups = None
         weights = None
@@ -206,6 +209,9 @@ def _check_executor(executor: object, options: Options) -> None:
             hint = " (hint: pass client.get_executor())"
         raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}{hint}")
     options.refuse_groups(argument("executor"), "score files in one process")
+    if options.unknown_labels == "miss":
+        option = argument("unknown_labels", "miss")
+        raise UsageError(f"{option} is not available for {argument('executor')} (hint: score files in one process)")
 
 
 def _keep_queries(
@@ -281,11 +287,13 @@ def find_setup(
         if rest is None:
             raise DataError(setup.warnings[-1])
         setup = replace(setup, program=rest)
-    is_by_label = truth is None or truth.judgments is None
-    if is_by_label:  # R@100 also has a value where there are fewer documents
-        setup.width.check_cutoff(setup.program.deepest)
+    if options.unknown_labels == "miss":
+        program.check_unknown()
     if options.only_labels is not None:
         setup = _keep_labels(setup, find_subset(options.only_labels, known.named_by(setup.labels), truth))
+    is_by_label = truth is None or truth.judgments is None
+    if is_by_label:  # R@100 also has a value where there are fewer documents
+        setup.counted.check_cutoff(setup.program.deepest)
     if weights is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 
@@ -311,7 +319,6 @@ def find_setup(
 def _keep_labels(setup: Setup, subset: LabelSubset) -> Setup:
     """Let only these labels count, with the propensities that they have among all."""
     subset.check(setup.width)
-    subset.width.check_cutoff(setup.program.deepest)
     propensities = setup.propensities
     if propensities is not NO_PROPENSITIES:
         codes = propensities.codes_of(subset.ids).astype(np.int32)

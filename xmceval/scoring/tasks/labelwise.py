@@ -16,7 +16,7 @@ from xmceval.labels.propensity import NO_IDS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.width import Width
+from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
@@ -303,8 +303,11 @@ class Labelwise(Task):
 
     def empty(self, setup: Setup) -> LabelCounters:
         """Return empty counters, one set for all threads."""
+        n_labels = setup.n_labels
+        if setup.options.unknown_labels == "miss":
+            n_labels = UNKNOWN
         return LabelCounters(
-            setup.n_labels,
+            n_labels,
             max(self.cutoffs.size, 1),
             in_ideal=self.in_ideal,
             bits=bits_of(setup),
@@ -338,13 +341,13 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
         """Return the value of each measure; label-wise values have no intervals."""
-        return self._estimate(self.measures, _table_of(part, setup), setup)
+        return self._estimate(self.measures, *_split(part.table(), setup), setup)
 
     def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
         """Return the values within each bin of labels, except for `over=largest`."""
         if setup.bins is None:
             return []
-        table = _table_of(part, setup)
+        table, no_labels = _split(part.table(), setup)
         training = setup.propensities
         codes = training.codes_of(table.labels)
         inside = [measure for measure in self.measures if measure.option("over") != "largest"]
@@ -354,11 +357,14 @@ class Labelwise(Task):
             bin_codes = np.where(by_code[training.codes], training.codes, 0).astype(np.int32)
             inside_bin = replace(training, codes=bin_codes)
             of_bin = replace(setup, width=Width(bin_.n_labels), subset=None, propensities=inside_bin)
-            values.append(self._estimate(inside, table.where(by_code[codes]), of_bin))
+            values.append(self._estimate(inside, table.where(by_code[codes]), np.zeros_like(no_labels), of_bin))
         return values
 
-    def _estimate(self, measures: Sequence[Measure], table: CountTable, setup: Setup) -> Estimates:
-        """Return the values of measures by name, undefined if no label contributes; the number of labels is known."""
+    def _estimate(self, measures: Sequence[Measure], table: CountTable, no_labels: Int64, setup: Setup) -> Estimates:
+        """Return the values of measures by name, undefined if no label contributes; the number of labels is known.
+
+        `no_labels`, int64 [n_spans], are the predictions of names that are no label, up to the end of each span.
+        """
         means = {measure.name: _mean_of(measure, table, self.cutoffs, setup) for measure in measures}
         by_span = sorted(means.values(), key=lambda mean: mean.span)
         n_spans = max(self.cutoffs.size, 1)
@@ -366,12 +372,20 @@ class Labelwise(Task):
             cells = LabelCells(labels, counts, n_spans, table.rows, are_filtered=setup.filter is not None)
             for mean in by_span:
                 mean.add(cells)
+        for mean in by_span:
+            if isinstance(mean, _Micro):
+                mean.predicted += int(no_labels[mean.span])
         return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
 
 
-def _table_of(part: LabelCounters, setup: Setup) -> CountTable:
-    """Return the counts of labels; a filter may have others if no input declares the number of labels."""
-    table = part.table()
-    if setup.filter is None:
-        return table
-    return table.where(table.labels < setup.n_labels)
+def _split(table: CountTable, setup: Setup) -> tuple[CountTable, Int64]:
+    """Return the counts of labels, and the predictions of names that are no label up to the end of each span.
+
+    A filter may have labels beyond the number of labels.
+    """
+    counts = table.counts[:0]
+    if setup.filter is not None or setup.options.unknown_labels == "miss":
+        is_label = table.labels < setup.n_labels
+        counts = table.counts[~is_label]
+        table = table.where(is_label)
+    return table, counts[:, FIRST_SPAN::2].sum(axis=0, dtype=np.int64).cumsum()

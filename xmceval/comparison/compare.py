@@ -14,7 +14,10 @@ from xmceval.api.saving import check_outputs, check_saving, keep_rows
 from xmceval.api.score import finish_state, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
+from xmceval.comparison.difference import Difference
+from xmceval.comparison.labelwise import HeldLabels, compare_labels, find_tested
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
+from xmceval.comparison.paired import DRAWS, Resampling
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
 from xmceval.comparison.sums import Pairs, list_columns, sums_of_rows, sums_of_totals
 from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, warn
@@ -25,7 +28,7 @@ from xmceval.metrics.names import restore_measure
 from xmceval.report.result import Result
 from xmceval.rows.names import doubt_alike
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
-from xmceval.rows.threads import Progress
+from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.batch import JointRows
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.held_rows import HeldRows, RowBlock
@@ -180,9 +183,13 @@ def compare_systems(
     columns = list_columns(setup.program, setup.bins)
     pairs = Pairs(columns, compared.runs, compared.by_rows, 0 if groups is None else len(groups.names))
     held = HeldRows(truth.setup, len(runs))
-    joint: tuple[JointRows, ...] = (pairs,)
+    joint: list[JointRows] = [pairs]
     if saving.holds_rows or compared.holds_rows:
-        joint = (pairs, held)
+        joint.append(held)
+    tested = find_tested(setup) if compared.by_single and truth.executor is None else {}
+    labels = HeldLabels([*tested])
+    if tested:
+        joint.append(labels)
     states = score_opened(truth, runs, joint, progress=progress)
     results = tuple(map(finish_state, states))
     if saving.holds_rows:
@@ -201,7 +208,11 @@ def compare_systems(
                 inside = RowBlock(*(array[is_inside] for array in block))
             of_group = [of_run.groups[code] for of_run in totals]
             sums += sums_of_totals(columns, of_group, program, pairs.groups[code], inside, name)
-    return compared.compare(results, sums, threads=truth.setup.options.threads, watch=watch)
+    of_labels = list[Difference]()
+    if tested:
+        resampling = Resampling(DRAWS, testing.seed, setup.options.threads or default_threads())
+        of_labels += compare_labels(labels, totals, states[0].setup, compared.by_single, resampling)
+    return compared.compare(results, sums, of_labels, threads=truth.setup.options.threads, watch=watch)
 
 
 def compare_rows(

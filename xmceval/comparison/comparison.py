@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 from xmceval.comparison.difference import Compared, Difference, Key, RunSpread
 from xmceval.comparison.options import MARKS, Testing
+from xmceval.comparison.paired import DRAWS
 from xmceval.comparison.sheet import build_comparison_sheet, write_verdicts
 from xmceval.errors import counted, listed
 from xmceval.metrics.names import find_name
@@ -243,6 +244,7 @@ def record_difference(difference: Difference) -> Record:
         "bin": difference.bin or None,
         **pick(difference, ("difference", "low", "high", "p", "p_adjusted", "effect", "detectable")),
         **pick(difference, ("wins", "ties", "losses", "n", "caution", "unit", "error", "degrees", "n_differing")),
+        **({"test": difference.test, "resamples": DRAWS} if difference.test else {}),
     }
 
 

@@ -61,6 +61,9 @@ class Difference(Displayed):
     n_differing : int or None
         The number of rows that differ, if fewer than 6 do or all by the same amount: then p is exact, namely
         the share of exchanges of the two systems in these rows that make the difference at least as large.
+    test : str
+        The test of a label-wise metric, whose values are computed anew for each draw: ``randomization`` or, for
+        decisions, ``bootstrap``; empty for other metrics.
     nouns : Nouns
         What tables call rows and labels, as in `Result`.
     """
@@ -84,6 +87,7 @@ class Difference(Displayed):
     error: float | None = None
     degrees: float | None = None
     n_differing: int | None = None
+    test: str = ""
     nouns: Nouns = field(default=OF_LABELS, compare=False)  # a CSV of values of rows has none
 
     @cached_property

@@ -21,6 +21,7 @@ from xmceval.scoring.estimates import CONFIDENCE, RowSums, fieller_interval, is_
 
 LEVEL = 0.05  # p values below it are significant
 POWER = 0.80
+DRAWS = 1000  # of the tests of label-wise metrics
 CHUNK = 64  # resamples per task of a thread
 SLACK = 1e-12  # statistics this close to the observed one count as equal
 

@@ -14,7 +14,7 @@ from typing import Any
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference, RunsOf, RunSpread
 from xmceval.comparison.options import Testing
-from xmceval.comparison.paired import Resampling, detectable, holm, mean_of_runs, randomization_p, welch
+from xmceval.comparison.paired import LEVEL, Resampling, detectable, holm, mean_of_runs, randomization_p, welch
 from xmceval.comparison.sums import MetricSums, Pair, Runs
 from xmceval.errors import Doubt, UsageError, argument, counted, listed, plural
 from xmceval.files.io.paths import identify
@@ -82,14 +82,32 @@ class Systems:
         return [pair for pair in self.pairs if pair not in self.by_runs]
 
     @property
+    def by_single(self) -> dict[Pair, tuple[str, str]]:
+        """Pairs of systems with one run each, by the numbers of these runs, with the names of the systems."""
+        return {
+            (self.runs[system][0], self.runs[baseline][0]): (self.names[system], self.names[baseline])
+            for system, baseline in self.pairs
+            if len(self.runs[system]) == len(self.runs[baseline]) == 1
+        }
+
+    @property
     def holds_rows(self) -> bool:
         """Whether the values of rows have to be held in memory."""
         return self.testing.holds_rows and bool(self.by_rows)
 
     def compare(
-        self, results: tuple[Result, ...], sums: Sequence[MetricSums], *, threads: int | None, watch: Watch | None
+        self,
+        results: tuple[Result, ...],
+        sums: Sequence[MetricSums],
+        of_labels: Sequence[Difference],
+        *,
+        threads: int | None,
+        watch: Watch | None,
     ) -> Comparison:
-        """Return the comparison, given the results by run and the sums of all metrics with per-row values."""
+        """Return the comparison, given the results by run and the sums of all metrics with per-row values.
+
+        `of_labels` are the differences in label-wise metrics that are tested already.
+        """
         places = [(name, figure.measure) for name, figures in results[0].by_bin.items() for figure in figures]
         numbers = [
             [figure.estimate.value for figures in result.by_bin.values() for figure in figures] for result in results
@@ -129,7 +147,9 @@ class Systems:
                 with_runs.append(RunsOf(name, names, spreads[:n_measures], spreads[n_measures:]))
         untested = Comparison(results, (), self.testing, runs=tuple(with_runs))
         systems = [*untested.systems.values()]  # means for systems with several runs
-        differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, of_runs)
+        differences, why_not = find_differences(
+            systems, self.pairs, sums, self.testing, threads, watch, of_runs, of_labels
+        )
         singles = [self.scores[runs[0]] for runs in self.runs if len(runs) == 1]
         same_files = doubt_same_scores(singles, nouns.row)
         return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
@@ -223,12 +243,13 @@ def find_differences(
     threads: int | None,
     watch: Watch | None,
     of_runs: Sequence[Difference] = (),
+    of_labels: Sequence[Difference] = (),
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Test the differences between systems; return them with facts about rows, and one per reason for not testing.
 
     Differences over all labels, tested or not, are in the order of the pairs and metrics; differences in bins follow.
-    Systems have the means over their runs; the pairs of `of_runs` are already tested; pairs are (system,
-    baseline) by number; `watch` shows the cost and progress of resampling.
+    Systems have the means over their runs; `of_labels`, and the pairs of `of_runs`, are already tested; pairs are
+    (system, baseline) by number; `watch` shows the cost and progress of resampling.
     """
     nouns = systems[0].nouns
     names = [result.name for result in systems]
@@ -274,7 +295,7 @@ def find_differences(
             )
     empty = {part.bin.name for part in systems[0].slices if part.bin.is_empty}
     # Adjusted together within each metric, or over all metrics.
-    differences = [difference for difference in (*tested, *of_runs) if difference.bin not in empty]
+    differences = [difference for difference in (*tested, *of_labels, *of_runs) if difference.bin not in empty]
     families: dict[Any, dict[int, float]] = {}  # p by the number of the difference
     for i, difference in enumerate(differences):
         if difference.p is not None:
@@ -296,8 +317,19 @@ def find_differences(
             if is_by_t and difference.error is not None and difference.degrees is not None:
                 smallest = detectable(difference.error, difference.degrees, len(members))
             adjusted[i] = replace(difference, p_adjusted=ps.get(i), detectable=smallest)
+    disagreeing = [difference.measure.name for difference in adjusted if _disagree(difference)]
+    if disagreeing:
+        measures = listed(dict.fromkeys(disagreeing), "and")
+        notes.append(f"{measures}: p and the interval disagree on whether there is a difference; the verdict follows p")
     ordered, untested = _order_pairs(adjusted, systems, pairs, {metric.measure for metric in sums})
     return ordered, [*notes, *untested]
+
+
+def _disagree(difference: Difference) -> bool:
+    """Return whether the interval of a label-wise metric, which other draws give, says other than p."""
+    if not difference.test or difference.p is None or difference.low is None or difference.high is None:
+        return False
+    return (difference.p < LEVEL) == (difference.low <= 0 <= difference.high)
 
 
 def _order_pairs(
@@ -323,8 +355,8 @@ def _order_pairs(
             if difference.unit == "run":
                 why = "the runs of each system are all alike"
             elif figure.measure not in of_rows:
-                means = f"only means over {plural(nouns.row)} have them"
-                why = f"{means}; several runs of each system are tested, and xmceval guide recipes has a bootstrap"
+                means = f"only means over {plural(nouns.row)} and rates of labels have them"
+                why = f"{means}, or any metric of {FEWEST} runs of each system"
             else:
                 why = f"there is only one {nouns.row}" if difference.n else "a system has nothing to divide by"
             untested.setdefault(why, {})[figure.name] = None

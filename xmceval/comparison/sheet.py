@@ -20,7 +20,7 @@ from xmceval.comparison.difference import (
     signed,
 )
 from xmceval.comparison.options import BETTER, MARKS, NONE, WORSE, Testing
-from xmceval.comparison.paired import LEVEL
+from xmceval.comparison.paired import DRAWS, LEVEL
 from xmceval.errors import agreeing, counted, listed, plural
 from xmceval.kernels.metrics.sums import FEW_DIFFER
 from xmceval.metrics.measure import Measure
@@ -28,6 +28,11 @@ from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, j
 from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, Layout, Listing, Sheet
 
 DETECTED = "*"
+WAYS = {  # how label-wise metrics are tested
+    "randomization": "p is from {draws:,} exchanges of the systems in random {rows}, the interval from as many random "
+    "weights of {rows}, with seed {seed}",
+    "bootstrap": "p and the interval are from {draws:,} random weights of {rows}, with seed {seed}",
+}
 MOST_PAIRS = 3  # pairs with their own sentences and lists
 
 
@@ -147,18 +152,24 @@ def describe_tests(testing: Testing, comparisons: Sequence[Compared]) -> Iterato
     ]
     if not tested:
         return
-    units = {difference.unit for difference in tested}
+    units = {difference.unit for difference in tested if not difference.test}
     level = describe_level(comparisons)
     rows = listed(map(plural, dict.fromkeys(difference.nouns.row for difference in tested)), "or")
     how = f"paired t test over {rows}"
     if testing.test != "t":
         how = f"randomization test over {rows} with {testing.resamples:,} resamples and seed {testing.seed}"
+    if not units:
+        how = f"tests by random draws over {rows}"
     if units == {"run"}:
         yield f"Welch's t test over runs, {level}; says nothing about other {rows}"
     elif "run" in units:
         yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
         yield f"{how}, {level}; says nothing about retraining"
+    for test, names in _group(tested, attrgetter("test")).items():
+        if test:
+            measures = dict.fromkeys(difference.measure.name for difference in names)
+            yield f"{listed(measures, 'and')}: {WAYS[test].format(draws=DRAWS, rows=rows, seed=testing.seed)}"
 
 
 def describe_level(comparisons: Sequence[Compared]) -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,6 +235,9 @@ class JointRows(ABC):
     """Collects the values of several systems on the same rows, as sums of their differences or in full."""
 
     has_sums: ClassVar[bool] = True  # sums instead of values, which can be sent to other processes
+
+    def add_system(self, number: int, batch: Batch, computed: Sequence[Any]) -> None:  # noqa: B027 - most need no more
+        """Add what tasks computed for a block of one system, before the next system overwrites it."""
 
     @abstractmethod
     def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:

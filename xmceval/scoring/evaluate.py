@@ -196,6 +196,8 @@ def score_block(
             of_rows = [rows for rows in computed if isinstance(rows, RowValues)]
             values.append(_join([rows.values for rows in of_rows], batch.n_rows))
             shares.append(_join([rows.shares for rows in of_rows], batch.n_rows))
+            for rows_of_systems in joint:
+                rows_of_systems.add_system(number, batch, computed)
         if batch.setup.groups is not None:
             for code, inside in batch.setup.groups.split(block.first_row, block.n_rows, batch.kept):
                 of_group = batch.where(inside, "group")

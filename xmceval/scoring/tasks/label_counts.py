@@ -68,6 +68,16 @@ class CountTable:
         """Return the counts of the labels selected by `kept`, bool [n]."""
         return CountTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
 
+    def counts_of(self, labels: Int64) -> Counts:
+        """Return the counts of labels, int64 [n, n_slots]; 0 for labels without any."""
+        places = labels
+        if self.ids.size:
+            places = np.searchsorted(self.ids, labels)
+        are_counted = self.labels.take(places, mode="clip") == labels
+        counts = np.zeros((labels.size, self.counts.shape[1]), dtype=np.int64)
+        counts[are_counted] = self.counts[places[are_counted]]
+        return counts
+
     def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
         """Yield labels, int64 [at most n], and their counts [at most n, n_slots], in chunks of `n`."""
         for start in range(0, len(self.counts), n):

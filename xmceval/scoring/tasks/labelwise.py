@@ -109,7 +109,7 @@ class LabelCells:
 
 
 @dataclass
-class _Common:
+class _LabelSum:
     rates: Sequence[LabelRate]  # one, or precision and recall, whose means give the F measure
     span: int
     table: CountTable
@@ -118,7 +118,7 @@ class _Common:
 
 
 @dataclass
-class _Macro(_Common):
+class MacroMean(_LabelSum):
     """The mean of a rate over a set of labels; its sum is rounded once, so that the order has no effect."""
 
     is_weighted: bool = False  # by the number of rows in which a label is true
@@ -134,7 +134,7 @@ class _Macro(_Common):
 
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; labels without counts are added by `finish`."""
-        weights = self._weigh(cells)
+        weights = self.weigh(cells)
         if weights is None:
             self.n_inside += cells.labels.size
         elif not self.is_weighted:
@@ -150,7 +150,7 @@ class _Macro(_Common):
                 self.n_defined[number] += int(np.count_nonzero(defined))
             self.parts[number] += exact_parts(values)  # 0 if the rate is undefined
 
-    def _weigh(self, cells: LabelCells) -> Any:
+    def weigh(self, cells: LabelCells) -> Any:
         """Return the weights of labels, or which of them count; None if all count the same."""
         if self.is_weighted:
             return cells.true
@@ -164,8 +164,8 @@ class _Macro(_Common):
             return cells.labels <= self.largest
         return None
 
-    def finish(self) -> float | None:
-        """Add labels without counts, and divide by the number of labels, or by their weights."""
+    def fractions(self) -> list[tuple[float, int]]:
+        """Return the sum of each rate over the labels where it is defined, and their number or weight."""
         n_labels = self.n_inside
         if self.over == "largest":
             n_labels = self.largest + 1
@@ -173,26 +173,32 @@ class _Macro(_Common):
             n_labels = self.setup.n_labels
         elif self.over == "train":
             n_labels = int(np.count_nonzero(self.setup.propensities.codes))
-        means = []
+        fractions = []
         for rate, parts, n_defined in zip(self.rates, self.parts, self.n_defined, strict=True):
             value, is_defined = rate.of(Cells.of(0, 0, 0, self.table.rows))
             n_unseen = int(is_defined) * (n_labels - self.n_inside)
-            n = n_defined + n_unseen
-            if not n:
-                return None
-            means.append(math.fsum([*parts, float(value) * n_unseen]) / n)
+            fractions.append((math.fsum([*parts, float(value) * n_unseen]), n_defined + n_unseen))
+        return fractions
+
+    def combine(self, means: Sequence[Any]) -> Any:
+        """Return the mean, or the F measure of mean precision and mean recall; means may be arrays."""
         if len(means) == 1:
             return means[0]
         precision, recall = means
         square = self.rates[0].beta ** 2
         divisor = square * precision + recall
-        if not divisor:
-            return 0.0
-        return (1 + square) * precision * recall / divisor
+        return (1 + square) * precision * recall / np.where(divisor, divisor, 1.0)
+
+    def finish(self) -> float | None:
+        """Divide; None if no label contributes."""
+        fractions = self.fractions()
+        if not all(n for _, n in fractions):
+            return None
+        return float(self.combine([total / n for total, n in fractions]))
 
 
 @dataclass
-class _Micro(_Common):
+class MicroRate(_LabelSum):
     """The rate of all cells together, or their number in whole rows."""
 
     hits: int = 0
@@ -201,12 +207,14 @@ class _Micro(_Common):
     left_out: int = 0
 
     def add(self, cells: LabelCells) -> None:
+        """Add the cells of labels."""
         self.hits += exact_total(cells.hits[self.span])
         self.predicted += exact_total(cells.predicted[self.span])
         self.true += exact_total(cells.true)
         self.left_out += exact_total(cells.left_out)
 
     def finish(self) -> float | None:
+        """Divide; None for 0/0 that is left out."""
         n_cells = self.table.rows * self.setup.n_labels - self.left_out
         cells = Cells.of(self.hits, self.predicted, self.true, n_cells)
         [rate] = self.rates
@@ -220,7 +228,7 @@ class _Micro(_Common):
 
 
 @dataclass
-class _Coverage(_Common):
+class Coverage(_LabelSum):
     """The share of labels with at least one hit, of those that `over` names.
 
     ``truth``: labels that are true in any row; ``all``: all labels; ``ideal``: labels within the cutoff of any
@@ -232,27 +240,50 @@ class _Coverage(_Common):
     n_inside: int = 0
 
     def add(self, cells: LabelCells) -> None:
+        """Count which of these labels are covered."""
         inside = cells.is_true
         if self.over == "ideal":
             inside = cells.in_ideal[self.span] > 0
         covered = cells.hits[self.span] > 0
         if self.of_recommended:
             covered = cells.predicted[self.span] > 0
-            if self.over != "all":
-                covered = covered & inside
+        counts = self.weigh(cells)
+        if counts is not None:
+            covered = covered & counts
         self.n_inside += int(np.count_nonzero(inside))
         self.n_covered += int(np.count_nonzero(covered))
 
-    def finish(self) -> float | None:
-        n = self.n_inside
+    def weigh(self, cells: LabelCells) -> Any:
+        """Return which labels may be covered, bool [n]; None for all."""
+        if not self.of_recommended or self.over == "all":
+            return None
+        if self.over == "ideal":
+            return cells.in_ideal[self.span] > 0
+        return cells.is_true
+
+    def fractions(self) -> list[tuple[float, int]]:
+        """Return the number of covered labels, and of all."""
         if self.over == "all":
-            n = self.setup.n_labels
+            return [(self.n_covered, self.setup.n_labels)]
+        return [(self.n_covered, self.n_inside)]
+
+    def combine(self, means: Sequence[Any]) -> Any:
+        """Return the only share."""
+        return means[0]
+
+    def finish(self) -> float | None:
+        """Divide; None if there is no label."""
+        [(n_covered, n)] = self.fractions()
         if not n:
             return None
-        return self.n_covered / n
+        return n_covered / n
 
 
-def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> _Macro | _Micro | _Coverage:
+LabelMean = MacroMean | Coverage
+Means = dict[Measure, Any]  # LabelMean or MicroRate
+
+
+def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> LabelMean | MicroRate:
     """Return an empty accumulator for a measure."""
     fold = measure.metric.fold
     of = measure.option("of")
@@ -260,13 +291,13 @@ def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) 
     rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
     common = span, table, setup, measure.option("over", "all")
     if fold == "coverage":
-        return _Coverage([rate], *common, of_recommended=of == "recommended")
+        return Coverage([rate], *common, of_recommended=of == "recommended")
     if fold in COUNTS or measure.average == "micro":
-        return _Micro([rate], *common)
+        return MicroRate([rate], *common)
     rates = [rate]
     if of == "means":
         rates = [rate._replace(rule="precision"), rate._replace(rule="recall")]
-    return _Macro(rates, *common, is_weighted=measure.average == "weighted")
+    return MacroMean(rates, *common, is_weighted=measure.average == "weighted")
 
 
 @dataclass(frozen=True)
@@ -341,51 +372,64 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, setup: Setup, n_rows: int) -> Estimates:  # noqa: ARG002 - counters know
         """Return the value of each measure; label-wise values have no intervals."""
-        return self._estimate(self.measures, *_split(part.table(), setup), setup)
+        return _estimate(self.find_means(part, setup))
 
     def finish_bins(self, part: LabelCounters, setup: Setup, n_rows: int) -> Sequence[Estimates]:  # noqa: ARG002
         """Return the values within each bin of labels, except for `over=largest`."""
+        return [_estimate(means) for means in self.find_means_in_bins(part, setup)]
+
+    def find_means(self, part: LabelCounters, setup: Setup) -> Means:
+        """Return the sums over all labels, by measure; micro averages also have names that are no label."""
+        means = self._sum(self.measures, table_of(part, setup), setup)
+        if setup.options.unknown_labels == "miss":
+            table = part.table()
+            by_span = table.counts[table.labels >= setup.n_labels, FIRST_SPAN::2].sum(axis=0, dtype=np.int64).cumsum()
+            for mean in means.values():
+                if isinstance(mean, MicroRate):
+                    mean.predicted += int(by_span[mean.span])
+        return means
+
+    def find_means_in_bins(self, part: LabelCounters, setup: Setup) -> list[Means]:
+        """Return the sums over the labels of each bin, by measure, except for `over=largest`."""
         if setup.bins is None:
             return []
-        table, no_labels = _split(part.table(), setup)
+        table = table_of(part, setup)
         training = setup.propensities
         codes = training.codes_of(table.labels)
         inside = [measure for measure in self.measures if measure.option("over") != "largest"]
-        values = []
+        means = []
         for number, bin_ in enumerate(setup.bins.bins):
             by_code = setup.bins.by_code == number
             bin_codes = np.where(by_code[training.codes], training.codes, 0).astype(np.int32)
             inside_bin = replace(training, codes=bin_codes)
             of_bin = replace(setup, width=Width(bin_.n_labels), subset=None, propensities=inside_bin)
-            values.append(self._estimate(inside, table.where(by_code[codes]), np.zeros_like(no_labels), of_bin))
-        return values
+            means.append(self._sum(inside, table.where(by_code[codes]), of_bin))
+        return means
 
-    def _estimate(self, measures: Sequence[Measure], table: CountTable, no_labels: Int64, setup: Setup) -> Estimates:
-        """Return the values of measures by name, undefined if no label contributes; the number of labels is known.
-
-        `no_labels`, int64 [n_spans], are the predictions of names that are no label, up to the end of each span.
-        """
-        means = {measure.name: _mean_of(measure, table, self.cutoffs, setup) for measure in measures}
+    def _sum(self, measures: Sequence[Measure], table: CountTable, setup: Setup) -> Means:
+        """Sum the rates of measures over the labels of a table; the number of labels is known."""
+        means = {measure: _mean_of(measure, table, self.cutoffs, setup) for measure in measures}
         by_span = sorted(means.values(), key=lambda mean: mean.span)
-        n_spans = max(self.cutoffs.size, 1)
         for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
-            cells = LabelCells(labels, counts, n_spans, table.rows, are_filtered=setup.filter is not None)
+            cells = self.cells_of(labels, counts, table, setup)
             for mean in by_span:
                 mean.add(cells)
-        for mean in by_span:
-            if isinstance(mean, _Micro):
-                mean.predicted += int(no_labels[mean.span])
-        return {name: Estimate.plain(mean.finish()) for name, mean in means.items()}
+        return means
+
+    def cells_of(self, labels: Int64, counts: Counts, table: CountTable, setup: Setup) -> LabelCells:
+        """Return the cells of labels, int64 [n], from their counts in a table [n, n_slots]."""
+        n_spans = max(self.cutoffs.size, 1)
+        return LabelCells(labels, counts, n_spans, table.rows, are_filtered=setup.filter is not None)
 
 
-def _split(table: CountTable, setup: Setup) -> tuple[CountTable, Int64]:
-    """Return the counts of labels, and the predictions of names that are no label up to the end of each span.
+def _estimate(means: Means) -> Estimates:
+    """Return the values of measures by name, undefined if no label contributes."""
+    return {measure.name: Estimate.plain(mean.finish()) for measure, mean in means.items()}
 
-    A filter may have labels beyond the number of labels.
-    """
-    counts = table.counts[:0]
-    if setup.filter is not None or setup.options.unknown_labels == "miss":
-        is_label = table.labels < setup.n_labels
-        counts = table.counts[~is_label]
-        table = table.where(is_label)
-    return table, counts[:, FIRST_SPAN::2].sum(axis=0, dtype=np.int64).cumsum()
+
+def table_of(part: LabelCounters, setup: Setup) -> CountTable:
+    """Return the counts of labels: a filter may have others, and names that are no label have counts too."""
+    table = part.table()
+    if setup.filter is None and setup.options.unknown_labels == "error":
+        return table
+    return table.where(table.labels < setup.n_labels)

@@ -1,0 +1,429 @@
+"""Test differences of label-wise metrics, computed anew for systems exchanged, or for weights drawn, in each row.
+
+At cutoffs, p is the share of random exchanges with at least as large a difference (Yeh, COLING 2000). Systems that
+predict different numbers of labels cannot be exchanged where just their values are equal: p of decisions comes from
+the same draws as the intervals, centred at the difference. Those weight each row by an exponential variate (Rubin,
+The Bayesian bootstrap, Annals of Statistics 1981): no weight is 0, so that a label with one positive row keeps it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.comparison.difference import Difference
+from xmceval.comparison.paired import DRAWS, SLACK, PairedT, Resampling
+from xmceval.comparison.sums import Pair
+from xmceval.kernels.metrics.labelwise import DECISIONS
+from xmceval.kernels.metrics.resampling import (
+    DRAWS_PER_WORD,
+    HIT,
+    LANES,
+    N_SPACE,
+    ONE_FRACTION,
+    PREDICTED,
+    TWO_FRACTIONS,
+    count_entries,
+    draw_bits,
+    draw_weights,
+    exchange_rows,
+    list_entries,
+    weigh_rows,
+)
+from xmceval.kernels.metrics.sums import FEW_DIFFER
+from xmceval.labels.counts import DENSE_IDS
+from xmceval.labels.propensity import NO_IDS
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.rates import RATES, Cells
+from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.batch import Batch, JointRows
+from xmceval.scoring.setup.setup import Setup
+from xmceval.scoring.tasks.label_counts import LabelCounters, LabelRows
+from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelMean, LabelRate, Labelwise, table_of
+from xmceval.scoring.totals import Totals
+
+TAILS = (0.025, 0.975)
+MOST_ENTRIES = 1 << 24  # listed at once, 4 bytes each
+ALL_RANKS = 1 << 62
+MOST_IN_4_BYTES = np.iinfo(np.int32).max
+ONE = 4096  # the weight 1 in the units of random weights
+EXCHANGES, WEIGHTS = 1 << 40, 1 << 41  # the first streams of random numbers, apart from those of other tests
+
+
+class Lists(NamedTuple):
+    """Labels of rows, best first."""
+
+    indptr: Int64  # int64 [n_rows + 1]
+    labels: Any  # int32 [n_entries], or int64 where that is too small
+
+
+class ListedRows(NamedTuple):
+    """The true and the predicted labels of the rows of a block."""
+
+    rows: Int64  # [n_rows]; their numbers
+    units: Float64  # [n_rows]; their weights, 0 for rows that are dropped
+    truth: Lists
+    predicted: list[Lists]  # by system
+
+    def by_position(self, labels: Int64) -> ListedRows:
+        """Replace labels by their positions among sorted labels."""
+        truth, *predicted = (
+            Lists(of_rows.indptr, np.searchsorted(labels, of_rows.labels).astype(np.int32))
+            for of_rows in (self.truth, *self.predicted)
+        )
+        return self._replace(truth=truth, predicted=predicted)
+
+
+class HeldLabels(JointRows):
+    """The labels that are true, and that systems predict, in each row, for tasks by number: 4 bytes each.
+
+    Threads may add concurrently.
+    """
+
+    has_sums = False
+
+    def __init__(self, tasks: Sequence[int]) -> None:
+        self._blocks: dict[int, list[ListedRows]] = {number: [] for number in tasks}
+        self._begun: dict[tuple[int, int], ListedRows] = {}  # by task and first row
+        self._lock = threading.Lock()
+
+    def add_system(self, number: int, batch: Batch, computed: Sequence[LabelRows]) -> None:
+        """Copy the labels of a block."""
+        for task in self._blocks:
+            key = task, batch.block.first_row
+            if number == 0:
+                self._begun[key] = _list_truth(computed[task], batch)
+            self._begun[key].predicted.append(_list_predicted(computed[task]))
+
+    def add_batch(self, batch: Batch, values: Sequence[Float64], shares: Sequence[Float64]) -> None:  # noqa: ARG002
+        """Finish a block, whose labels `add_system` copied."""
+        with self._lock:
+            for task, blocks in self._blocks.items():
+                blocks.append(self._begun.pop((task, batch.block.first_row)))
+
+    def join(self) -> Iterator[tuple[int, Int64, list[ListedRows]]]:
+        """Yield the number of each task, its labels, and its blocks in order, with labels by position.
+
+        Labels that are small enough are their own positions, and are not listed.
+        """
+        for task, blocks in self._blocks.items():
+            ordered = sorted((block for block in blocks if block.rows.size), key=lambda block: int(block.rows[0]))
+            lists = [of_rows.labels for block in ordered for of_rows in (block.truth, *block.predicted)]
+            labels = NO_IDS
+            if max((int(of_rows.max(initial=0)) for of_rows in lists), default=0) >= DENSE_IDS:
+                labels = np.unique(np.concatenate(lists)).astype(np.int64)
+                ordered = [block.by_position(labels) for block in ordered]
+            yield task, labels, ordered
+
+
+def _list_truth(rows: LabelRows, batch: Batch) -> ListedRows:
+    units = np.ones(batch.n_rows)
+    if rows.weights.size:
+        units = rows.weights.copy()
+    indptr = rows.truth.indptr.copy()
+    if rows.drop_empty:
+        units[np.diff(indptr) == 0] = 0.0
+    truth = Lists(indptr, _narrow(rows.truth.indices[: indptr[-1]]))
+    return ListedRows(batch.block.first_row + batch.rows_of_block, units, truth, [])
+
+
+def _list_predicted(rows: LabelRows) -> Lists:
+    if rows.decided is not None:
+        indptr = np.concatenate([[0], np.cumsum(rows.decided.counts[:, DECISIONS])])
+        return Lists(indptr, _narrow(rows.decided.labels[: indptr[-1]] >> 1))
+    lengths = np.minimum(rows.n_ranked, rows.cutoffs[-1])
+    is_ranked = np.arange(rows.ranked.shape[1]) < lengths[:, None]
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _narrow(rows.ranked[is_ranked]))
+
+
+def _narrow(labels: Int64) -> Any:
+    """Copy labels, in 4 bytes each if they fit."""
+    if labels.max(initial=0) <= MOST_IN_4_BYTES:
+        return labels.astype(np.int32)
+    return labels.copy()
+
+
+def find_tested(setup: Setup) -> dict[int, list[Measure]]:
+    """Return the label-wise measures that can be tested, by the number of their task."""
+    tested = {}
+    for number, task in enumerate(setup.program.tasks):
+        if isinstance(task, Labelwise):
+            measures = [measure for measure in task.measures if _can_test(measure, setup)]
+            if measures:
+                tested[number] = measures
+    return tested
+
+
+def _can_test(measure: Measure, setup: Setup) -> bool:
+    """Return whether a measure is a mean over labels of fractions with linear terms.
+
+    Not over the labels up to the largest one predicted, which depends on the draw; and with a filter, the number of
+    true negatives of a label is not known from its rows.
+    """
+    fold = measure.metric.fold
+    if fold == "coverage":
+        return True
+    if measure.average == "micro" or fold not in RATES or fold == "matthews" or measure.option("over") == "largest":
+        return False
+    return setup.filter is None or not find_factors(LabelRate(fold))[:, :, 3].any()
+
+
+def find_factors(rate: LabelRate) -> Float64:
+    """Return the factors of tp, fp, fn and tn in numerator and denominator of each fraction, [n_fractions, 2, 4]."""
+    return np.array(RATES[rate.rule](Cells(*np.eye(4)), rate.beta))
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """The rates that measures at one cutoff sum over labels, as kernels take them."""
+
+    places: tuple[slice, ...]  # of the rates of each measure
+    kinds: Int64
+    factors: Float64  # [n_rates, 2, 2, 5]
+    are_seen: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, means: Sequence[LabelMean]) -> _Rates:
+        """List the rates of the means of measures."""
+        kinds = list[int]()
+        factors = list[Float64]()
+        are_seen = list[bool]()
+        places = list[slice]()
+        for mean in means:
+            first = len(kinds)
+            for rate in mean.rates:
+                of_rate = np.zeros((2, 2, 5))
+                of_rate[:, 1, 4] = math.nan if rate.zero == "skip" else float(rate.zero)
+                if isinstance(mean, Coverage):
+                    kinds.append(PREDICTED if mean.of_recommended else HIT)
+                else:
+                    fractions = find_factors(rate)
+                    of_rate[: len(fractions), :, :4] = fractions
+                    kinds.append(TWO_FRACTIONS if len(fractions) > 1 else ONE_FRACTION)
+                factors.append(of_rate)
+                are_seen.append(mean.over == "seen")
+            places.append(slice(first, len(kinds)))
+        return cls(tuple(places), np.array(kinds), np.stack(factors), np.array(are_seen))
+
+    def weigh(self, means: Sequence[LabelMean], cells: LabelCells) -> Float64:
+        """Return the weights of labels in each rate, [n_rates, n_labels]."""
+        weights = np.ones((self.kinds.size, cells.labels.size))
+        for mean, place in zip(means, self.places, strict=True):
+            of_labels = mean.weigh(cells)
+            if of_labels is not None and mean.over != "seen":  # which labels are seen depends on the draw
+                weights[place] = of_labels
+        return weights
+
+
+class _Part(NamedTuple):
+    """Some of the labels that either of two systems predicts, and the rows in which they are true or predicted."""
+
+    labels: Int64
+    codes: NDArray[np.int32]  # see `list_entries`
+    ends: Int64  # [n_labels + 1]
+
+
+class _Entries:
+    """The rows of each label that either of two systems predicts among its first `k`."""
+
+    def __init__(self, blocks: Sequence[ListedRows], pair: Pair, k: int) -> None:
+        self._k = k
+        self._starts = list(itertools.accumulate((block.units.size for block in blocks), initial=0))
+        self._lists = [(block.truth, *(block.predicted[number] for number in pair)) for block in blocks]
+        self._n_labels = 1 + max(int(part.labels.max(initial=-1)) for of_block in self._lists for part in of_block)
+        self.differ = np.zeros(self._starts[-1], dtype=np.bool_)  # [n_rows]; whether the systems differ there
+        flags = np.zeros(self._n_labels, dtype=np.uint8)
+        counts = np.zeros(self._n_labels, dtype=np.int32)
+        are_predicted = np.zeros(self._n_labels, dtype=np.bool_)
+        for of_block, (first, last) in zip(self._lists, itertools.pairwise(self._starts), strict=True):
+            count_entries(*of_block, k, flags, counts, are_predicted, self.differ[first:last])
+        self._labels = np.flatnonzero(are_predicted)
+        self._ends = np.concatenate([[0], np.cumsum(counts[self._labels], dtype=np.int64)])
+
+    def list_parts(self) -> Iterator[_Part]:
+        """Yield the labels in parts, with at most MOST_ENTRIES entries each unless a label alone has more."""
+        ends = self._ends
+        start = 0
+        while start < self._labels.size:
+            stop = max(int(np.searchsorted(ends, ends[start] + MOST_ENTRIES, side="right")) - 1, start + 1)
+            labels = self._labels[start:stop]
+            places = np.full(self._n_labels, -1, dtype=np.int32)
+            places[labels] = ends[start:stop] - ends[start]
+            codes = np.empty(int(ends[stop] - ends[start]), dtype=np.int32)
+            flags = np.zeros(self._n_labels, dtype=np.uint8)
+            for of_block, first in zip(self._lists, self._starts, strict=False):
+                list_entries(*of_block, self._k, first, flags, places, codes)
+            yield _Part(labels, codes, ends[start : stop + 1] - ends[start])
+            start = stop
+
+
+@cache
+def _find_quantiles() -> NDArray[np.uint16]:
+    """Return the 2^16 quantiles of the exponential distribution, in units of 1 / ONE, none of them 0."""
+    n = 1 << 16
+    return np.array([max(round(-ONE * math.log((i + 0.5) / n)), 1) for i in range(n)], dtype=np.uint16)
+
+
+class _Draws:
+    """Sums of rates over labels: as observed, with systems exchanged in rows, and with weighted rows.
+
+    They are float64 [n_draws, n_bins + 1, 2, n_rates, 2]: for each bin, and for labels in none, of system and
+    baseline, the sum of each rate, and the number or weight of the labels where it is defined.
+    """
+
+    def __init__(self, rates: _Rates, n_bins: int, units: Float64, differ: NDArray[np.bool_]) -> None:
+        self._rates = rates
+        self._units = units
+        self._differing = np.flatnonzero(differ & (units > 0))
+        self.n_differing = self._differing.size
+        self.is_exact = self.n_differing <= FEW_DIFFER
+        shape = n_bins + 1, 2, rates.kinds.size, 2
+        self.observed = np.zeros((1, *shape))
+        self.exchanged = np.zeros((1 << self.n_differing if self.is_exact else DRAWS, *shape))
+        self.weighted = np.zeros((DRAWS, *shape))
+
+    def add(self, part: _Part, weights: Float64, bins: Int64, resampling: Resampling, *, exchanges: bool) -> None:
+        """Add a part of the labels, with their weights [n_rates, n_labels] and bins [n_labels]."""
+        rates = self._rates
+        means = rates.kinds, rates.factors, rates.are_seen, weights, bins
+        units = self._units
+        totals = np.full(LANES, units.sum())
+
+        def exchange(words: Any, sums: Float64) -> None:
+            space = np.empty(N_SPACE)
+            for shift in range(0, len(sums), LANES):
+                of_lanes = np.zeros((*sums.shape[1:], LANES))
+                exchange_rows((part.codes, part.ends, units, totals), words, shift, means, space, of_lanes)
+                sums[shift : shift + LANES] += np.moveaxis(of_lanes, -1, 0)[: len(sums) - shift]
+
+        def exchange_at_random(first: int, sums: Float64) -> None:
+            words = np.empty(units.size, dtype=np.uint64)
+            draw_bits(resampling.seed, EXCHANGES + first // DRAWS_PER_WORD, words)
+            exchange(words, sums)
+
+        def weigh_at_random(first: int, sums: Float64) -> None:
+            space = np.empty(N_SPACE)
+            drawn = np.empty((units.size, LANES), dtype=np.uint16)
+            totals = np.empty(LANES)
+            for start in range(0, len(sums), LANES):
+                group = WEIGHTS + (first + start) // LANES
+                draw_weights(resampling.seed, group, _find_quantiles(), units, drawn, totals)
+                of_lanes = np.zeros((*sums.shape[1:], LANES))
+                weigh_rows((part.codes, part.ends, units, totals), drawn, means, space, of_lanes)
+                sums[start : start + LANES] += np.moveaxis(of_lanes, -1, 0)[: len(sums) - start]
+
+        words = np.zeros(units.size, dtype=np.uint64)
+        exchange(words, self.observed)
+        if self.is_exact:  # all exchanges of the few rows that differ
+            for number, row in enumerate(self._differing.tolist()):
+                words[row] = sum(1 << draw for draw in range(len(self.exchanged)) if draw >> number & 1)
+            exchange(words, self.exchanged)
+            return
+        if exchanges:
+            resampling.run(exchange_at_random, self.exchanged)
+        resampling.run(weigh_at_random, self.weighted)
+
+    def test(self, sides: Sequence[LabelMean], rates: slice, bins: slice, *, by_exchange: bool) -> PairedT:
+        """Test a difference from the means of system and baseline over all labels, or within a bin."""
+
+        def differ(draws: Float64) -> Any:
+            values = []
+            for number, mean in enumerate(sides):
+                means = []
+                of_mean = draws[:, bins, number, rates].sum(axis=1)  # [n_draws, n_rates, 2]
+                gained = of_mean - self.observed[:, bins, number, rates].sum(axis=1)
+                for (total, n), gain in zip(mean.fractions(), np.moveaxis(gained, 1, 0), strict=True):
+                    divisor = n + (0.0 if isinstance(mean, Coverage) else gain[:, 1])
+                    means.append((total + gain[:, 0]) / np.where(divisor > 0, divisor, 1.0))
+                values.append(mean.combine(means))
+            return values[0] - values[1]
+
+        [observed] = differ(self.observed)
+        if self.is_exact:
+            as_large = np.abs(differ(self.exchanged)) >= abs(observed) - SLACK
+            return PairedT(float(observed), p=float(as_large.mean()), n_differing=self.n_differing)
+        weighted = differ(self.weighted)
+        drawn = differ(self.exchanged) if by_exchange else weighted - observed
+        as_large = np.abs(drawn) >= abs(observed) - SLACK
+        p = (1 + int(np.count_nonzero(as_large))) / (1 + DRAWS)
+        if isinstance(sides[0], Coverage):  # weighted rows cover the same labels
+            return PairedT(float(observed), p=p)
+        low, high = np.quantile(weighted, TAILS).tolist()
+        return PairedT(float(observed), low=low, high=high, p=p)
+
+
+def compare_labels(
+    held: HeldLabels,
+    totals: Sequence[Totals],
+    setup: Setup,
+    pairs: Mapping[Pair, tuple[str, str]],
+    resampling: Resampling,
+) -> Iterator[Difference]:
+    """Yield the differences in label-wise measures between pairs of systems, of one run each, by number with names.
+
+    They are over all labels, then within each bin or group of rows. `totals` are those of each system.
+    """
+    tested = find_tested(setup)
+    for number, ids, blocks in held.join():
+        task: Labelwise = setup.program.tasks[number]
+        units = np.concatenate([block.units for block in blocks])
+        rows = np.concatenate([block.rows for block in blocks])
+        groups: dict[str, tuple[Float64, Sequence[Totals]]] = {"": (units, totals)}
+        if setup.groups is not None:
+            for code, name in enumerate(setup.groups.names):
+                inside = np.where(setup.groups.codes[rows] == code, units, 0.0)
+                groups[name] = inside, [of_system.groups[code] for of_system in totals]
+        for pair, k in itertools.product(pairs, task.cutoffs.tolist() or [None]):
+            measures = [measure for measure in tested[number] if measure.k == k]
+            entries = _Entries(blocks, pair, k or ALL_RANKS)
+            for group, (of_group, of_systems) in groups.items():
+                parts = [of_systems[system].parts[number] for system in pair]
+                for difference in _compare_pair(task, parts, measures, entries, ids, of_group, setup, resampling):
+                    system, baseline = pairs[pair]
+                    yield replace(
+                        difference, system=system, baseline=baseline, bin=group or difference.bin, nouns=setup.nouns
+                    )
+
+
+def _compare_pair(
+    task: Labelwise,
+    parts: Sequence[LabelCounters],
+    measures: Sequence[Measure],
+    entries: _Entries,
+    ids: Int64,
+    units: Float64,
+    setup: Setup,
+    resampling: Resampling,
+) -> Iterator[Difference]:
+    """Yield the differences in measures at one cutoff, or of decisions, between two systems that are not named yet."""
+    means = [[task.find_means(part, setup), *task.find_means_in_bins(part, setup)] for part in parts]
+    over_all = [means[0][0][measure] for measure in measures]
+    rates = _Rates.of(over_all)
+    draws = _Draws(rates, setup.n_bins, units, entries.differ)
+    table = table_of(parts[0], setup)
+    by_exchange = not task.needs_scores
+    for part in entries.list_parts():
+        labels = ids[part.labels] if ids.size else part.labels
+        bins = np.full(labels.size, setup.n_bins)
+        if setup.bins is not None:
+            bins = setup.bins.by_code[setup.propensities.codes_of(labels)]
+        weights = rates.weigh(over_all, task.cells_of(labels, table.counts_of(labels), table, setup))
+        draws.add(part, weights, bins, resampling, exchanges=by_exchange)
+    names = ["", *([] if setup.bins is None else [part.name for part in setup.bins.bins])]
+    for place, name in enumerate(names):
+        inside = slice(place - 1, place) if name else slice(None)
+        for measure, of_measure in zip(measures, rates.places, strict=True):
+            sides = [of_system[place][measure] for of_system in means]
+            if all(n for side in sides for _, n in side.fractions()):
+                test = draws.test(sides, of_measure, inside, by_exchange=by_exchange)
+                how = "randomization" if by_exchange else "bootstrap"
+                n_rows = int(np.count_nonzero(units))
+                yield Difference(measure, "", "", **asdict(test), n=n_rows, bin=name, test=how)

@@ -9,7 +9,7 @@ from support.approved import check_lines
 from support.close import close
 from support.files import write
 from support.measures import named, options_of, parse
-from support.strategies import random_case
+from support.strategies import random_case, to_csr
 
 import xmceval
 from xmceval import METRICS
@@ -153,6 +153,25 @@ def test_systems_have_their_own_and_states_add_up(files, run):
     merged = xmceval.merge(["0.npz", "1.npz"])
     assert dict(merged) == close(dict(xmceval.score("t.txt", "p.jsonl", **alone)))
     assert sum("no label" in line for line in merged.facts) == 2
+
+
+@pytest.mark.parametrize(
+    "metric", ["macroF1(over=truth)@3", "macroP(over=seen)@3", "f1_score(average=macro,over=truth)"]
+)
+def test_differences_of_means_over_labels_are_tested_without_them(files, metric):
+    """As over true labels, where such names are columns that are never true; here every label is true somewhere."""
+    truth, _ = files
+    systems = {name: with_others(seed)[1] for name, seed in (("a", 3), ("b", 5))}
+    paths = {name: write(f"{name}.jsonl", as_json(rows)) for name, rows in systems.items()}
+    [tested] = xmceval.compare("t.txt", paths, labels="labels.txt", unknown_labels="miss", metrics=metric).differences
+    columns = {name: label for label, name in enumerate([*NAMES, *OTHERS])}
+    matrices = {
+        name: to_csr([{columns[word]: score for word, score in row.items()} for row in rows], len(columns), np.float64)
+        for name, rows in systems.items()
+    }
+    over_true = metric.replace("seen", "truth")
+    [wide] = xmceval.compare(to_csr(truth, len(columns)), matrices, metrics=over_true).differences
+    assert (tested.difference, tested.p) == close((wide.difference, wide.p))
 
 
 @pytest.mark.usefixtures("files")

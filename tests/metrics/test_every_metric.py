@@ -138,6 +138,42 @@ def test_values_of_many_rows_are_the_judges(name, weights, filtered, monkeypatch
         check(names, case.truth, case.scores, counts, options)
 
 
+@every_metric
+@pytest.mark.parametrize("filtered", [False, True], ids=["no filter", "a filter"])
+def test_only_some_labels_count_as_if_matrices_had_no_other_columns(name, filtered):
+    kept = np.array([1, 2, 5, 7, 8, 11])
+    for seed, k, empty_rows, unscored, filter_truth, _ in MANY:
+        truth, scores, _ = case_for(name, seed)
+        matrices = [to_csr(rows, 12, np.float64) for rows in (truth, scores)]
+        rng = np.random.default_rng(seed)
+        counts = rng.integers(0, 30, 12)
+        options = {
+            "n_train": N_TRAIN,
+            "empty_rows": empty_rows,
+            "unscored": unscored,
+            "by_frequency": 3,
+            "ceiling": True,
+        }
+        options["sample_weight"] = random_weights(seed)
+        options["threshold"] = 0.4 if METRICS[name].family == "confusion" else None
+        pairs = np.argwhere(rng.random((40, 12)) < 0.25) if filtered else np.empty((0, 2), dtype=int)
+        of_kept = pairs[np.isin(pairs[:, 1], kept)]
+        of_kept = np.column_stack([of_kept[:, 0], np.searchsorted(kept, of_kept[:, 1])])
+        numbers = {key: choices[-1 - seed % 2] for key, choices in NUMBERS.items()}
+        options["metrics"] = names_with(METRICS[name], [min(k, len(kept))], numbers, ZEROS[seed % len(ZEROS)])
+        filters = [{}, {}]
+        if filtered:
+            filters = [{"filter": among, "filter_truth": filter_truth} for among in (pairs, of_kept)]
+        some = graded.score(*matrices, only_labels=rng.permutation(kept), counts=counts, **options, **filters[0])
+        cut = graded.score(*(matrix[:, kept] for matrix in matrices), counts=counts[kept], **options, **filters[1])
+        assert some.estimates == cut.estimates
+        assert some.counts == cut.counts
+        assert [(part.bin, part.estimates) for part in some.slices] == [
+            (part.bin, part.estimates) for part in cut.slices
+        ]
+        assert some.facts == cut.facts
+
+
 @pytest.mark.parametrize(
     "name", [name for name, metric in METRICS.items() if metric.cutoff != "none" and name != "AUC@k"]
 )

@@ -29,6 +29,8 @@ VALUES = {
     "sample_weight": ("sub/weights.txt", "weights.txt"),
     "missing": ("drop", "drop"),
     "filter": ("sub/filter.txt", "filter.txt"),
+    "only_labels": ("sub/kept.txt", "kept.txt"),
+    "unknown_labels": ("miss", "miss"),
     "filter_truth": (True, True),
     "grades": (True, True),
     "empty_rows": ("drop", "drop"),
@@ -40,7 +42,12 @@ VALUES = {
     "ceiling": (True, True),
 }
 # What another option must accompany or exclude.
-WITH = {"counts": {"n_train": 9}, "n_train": {"counts": "sub/counts.txt"}, "filter_truth": {"filter": "sub/filter.txt"}}
+WITH = {
+    "counts": {"n_train": 9},
+    "n_train": {"counts": "sub/counts.txt"},
+    "filter_truth": {"filter": "sub/filter.txt"},
+    "unknown_labels": {"labels": "sub/labels.txt"},
+}
 
 
 FILES = {
@@ -52,6 +59,7 @@ FILES = {
     "sub/labels.txt": "a\nb\nc\nd\ne\n",
     "sub/weights.txt": "1\n2\n1\n1\n",
     "sub/filter.txt": "0 1\n",
+    "sub/kept.txt": "4\n3\n2\n1\n0\n",
     "sub/groups.txt": "en\nde\nen\nde\n",
 }
 

@@ -31,7 +31,9 @@ from xmceval.scoring.setup.truth import OpenedTruth
 from xmceval.scoring.state import MOST_SHARDS, State
 
 # Options that change per-row values but not the digests of truth or propensities.
-RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing"})
+RULES = frozenset(
+    {"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth", "missing", "unknown_labels"}
+)
 SHARD = re.compile(r"([0-9]+)/([0-9]+)")
 
 
@@ -172,8 +174,11 @@ def keep_rows(
     if saving.save_rows is not None:
         first = results[0]
         # Digests and rules that must match between compared files, and the counts of each system.
+        digest = held_rows.digest
+        if truth.setup.subset is not None:
+            digest ^= truth.setup.subset.digest
         meta: dict[str, Any] = {
-            "truth": f"{held_rows.digest:016x}",
+            "truth": f"{digest:016x}",
             "rules": {name: value for name, value in first.options.items() if name in RULES},
         }
         if first.propensities is not None:

@@ -36,6 +36,7 @@ from xmceval.scoring.options import (
     Options,
     Saving,
     Ties,
+    UnknownLabels,
     Unscored,
     refuse_unknown,
     specs,
@@ -71,6 +72,8 @@ def score(
     n_labels: int | None = None,
     grades: bool = False,
     labels: ArrayLike | str | Path | None = None,
+    only_labels: Iterable[int | str] | str | Path | None = None,
+    unknown_labels: UnknownLabels = "error",
     duplicates: Duplicates = "error",
     max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
@@ -160,6 +163,12 @@ def score(
         by nature, such as qrels, need no declaration unless some are fractions.
     labels : sequence of str or path, optional
         The names of all labels, label 0 first, for inputs that have names instead of ids; or a file with one per line.
+    only_labels : sequence of int or str, or path, optional
+        The labels that count, by id, or by name if labels have names; or a file with one per line. All others are
+        neither true nor predicted, and metrics over all labels are over these; their propensities stay the same.
+    unknown_labels : {"error", "miss"}
+        Whether a predicted name that is not exactly one of `labels` is an error, or a wrong prediction at its rank: one
+        more label of its row, never true, which means over labels and bins do not include.
     duplicates : {"error", "max"}
         Whether a label that appears twice in a row is an error, or counts with its largest value and a warning.
     max_line : int
@@ -292,6 +301,8 @@ def score(
         n_labels=n_labels,
         grades=grades,
         labels=labels,
+        only_labels=only_labels,
+        unknown_labels=unknown_labels,
         duplicates=duplicates,
         max_line=max_line,
         empty_rows=empty_rows,
@@ -461,7 +472,11 @@ def score_opened(
         whole = of_system.tally.whole
         width = system.setup.width.or_seen(whole.largest_label, n_mentioned)
         mistake, of_rows = find_doubts(
-            first, number, setup=system.setup, n_labels=width.n_labels, are_lists=system.are_lists
+            first,
+            number,
+            setup=system.setup,
+            n_labels=min(width.n_labels, system.setup.n_labels),
+            are_lists=system.are_lists,
         )
         if mistake:
             of_rows = [Doubt(mistake), *of_rows]
@@ -527,7 +542,7 @@ def finish_state(state: State) -> Result:
         options.empty_rows,
         (*doubts, *facts),
         setup.inputs,
-        (*notes, *setup.program.remarks(totals.parts, width.n_labels)),
+        (*notes, *setup.program.remarks(totals.parts, setup.n_labels)),
         filtered,
         slices=summary.slices,
         options=changed,

@@ -346,7 +346,7 @@ def _check_same_data(first: RowTable, other: RowTable) -> None:
     if n_shards[0] == n_shards[1] and _differ(first, other, "truth") and not lost_rows:
         raise DataError(
             f"{pair} are of different truths, by their digests (hint: score both against the same truth, with its rows "
-            f"in the same order and the same {argument('filter')}, if any)"
+            f"in the same order and the same {argument('filter')} and {argument('only_labels')}, if any)"
         )
     weighed = [name for name in first.metrics if restore_measure(name).needs_propensities]
     if weighed and _differ(first, other, "propensities"):

@@ -428,6 +428,7 @@ def _compare_pair(
         if setup.bins is not None:
             bins = setup.bins.by_code[setup.propensities.codes_of(labels)]
         weights = rates.weigh(over_all, labels, find_cells)
+        weights[:, labels >= setup.n_labels] = 0.0  # names that are no label
         draws.add(part, weights, bins, resampling, exchanges=by_exchange)
     names = ["", *([] if setup.bins is None else [part.name for part in setup.bins.bins])]
     for place, name in enumerate(names):

@@ -489,7 +489,10 @@ def _decide_names(path: Path, layout: TextLayout, lines: Sequence[bytes], names:
         words = [word for row in rows for word in row.split()][:WORDS_COMPARED]
         if not names.has_all(words):
             fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
-            if any(b"\t" in row for row in rows) or names.has_all(fields):
+            are_fields = names.has_all(fields)
+            if names.others is not None:  # then neither may be names alone
+                are_fields = bool((names.find(fields) >= 0).mean() > (names.find(words) >= 0).mean())
+            if any(b"\t" in row for row in rows) or are_fields:
                 return replace(layout, kind="tabbed-names", names=names)
         return replace(layout, names=names)
     # Digits are names if any of them is a known name; unknown names are then reported.

@@ -57,7 +57,7 @@ from xmceval.version import VERSION
 
 WHAT = "Evaluator"
 NAME = "this Evaluator"  # the class and an instance, in messages
-OF_FILES = frozenset({"max_line", "row_ids", "missing", "sample_weight"})  # options not for loops
+OF_FILES = frozenset({"max_line", "row_ids", "missing", "sample_weight", "unknown_labels"})  # options not for loops
 
 
 class Evaluator:

@@ -42,6 +42,15 @@ class SortedRows(Rows):
         return made
 
 
+def keep_entries(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
+    """Drop all entries of rows but those that are `kept`, bool [n_entries], in place."""
+    ends = np.concatenate([[0], np.cumsum(kept)])[rows.indptr]
+    for array in (rows.indices, rows.values):
+        array[: ends[-1]] = array[: kept.size][kept]
+    rows.indptr[:] = ends
+    return Rows(*rows)
+
+
 class Selected(NamedTuple):
     """The part of the scores of rows that metrics at cutoffs need."""
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from xmceval.errors import Fault, argument
 from xmceval.kernels.rows import checks as kernels
-from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
-from xmceval.rows.width import Width
+from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows, keep_entries
+from xmceval.rows.width import BEYOND, UNKNOWN, Width
 
 SWAPPED = "are truth and predictions swapped?"
 OTHER_PADDING = -100  # in lists of ids, as PyTorch's losses have it
@@ -15,14 +15,26 @@ LARGEST_GRADE = 2.0**40
 LARGEST_EXPONENT = 40.0  # the largest grade if gains are 2^grade - 1
 
 
-def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge: bool = False) -> Rows:
-    """Parse and check a block of scores; `may_merge` means that an option can merge duplicate labels."""
+def validated_scores(
+    block: Block, scratch: Scratch, width: Width, *, may_merge: bool = False, may_be_unknown: bool = False
+) -> Rows:
+    """Parse and check a block of scores; `may_merge` means that an option can merge duplicate labels.
+
+    With `may_be_unknown`, labels from BEYOND on are valid too.
+    """
     rows = block.rows(scratch)
     if isinstance(rows, SortedRows) and rows.largest_label < width.n_labels:
         return rows
+    n_labels = width.n_labels
+    if may_be_unknown:
+        labels = rows.indices[: rows.indptr[-1]]
+        if ((labels >= n_labels) & (labels < BEYOND)).any():
+            rows = keep_entries(rows, labels < BEYOND)  # so that the ids are refused
+        else:
+            n_labels = UNKNOWN
     status = np.zeros(5, dtype=np.int64)
     longest = int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=4))
-    kernels.check_scores(*rows, width.n_labels, scratch.array("table", 4 * longest, np.int64, fill=-1), status)
+    kernels.check_scores(*rows, n_labels, scratch.array("table", 4 * longest, np.int64, fill=-1), status)
     if status[kernels.CODE]:
         raise _fault(block, rows, status, width, "score", may_merge)
     return rows
@@ -57,12 +69,7 @@ def without_unpredicted(rows: Rows) -> Rows:
     n = int(rows.indptr[-1])
     if n == 0 or rows.values[rows.values[:n].argmin()] > -np.inf:
         return rows
-    kept = rows.values[:n] > -np.inf
-    ends = np.concatenate([[0], np.cumsum(kept)])[rows.indptr]
-    for array in (rows.indices, rows.values):
-        array[: ends[-1]] = array[:n][kept]
-    rows.indptr[:] = ends
-    return Rows(*rows)
+    return keep_entries(rows, rows.values[:n] > -np.inf)
 
 
 def _fault(
@@ -71,6 +78,8 @@ def _fault(
     """Describe what a check kernel left in `status`, int64 [5]."""
     code, row, label, entry = (int(number) for number in status[:4])
     names = block.entry_names(row, label)
+    if names.label == f"label {label}" and label >= BEYOND:
+        names = names._replace(label="name without a label")
     place = names.places[0]
     if label < 0:
         problem = f"label {label} is negative; labels are 0-based column numbers"

@@ -1,10 +1,11 @@
-"""Remove pairs of row and label from the predictions before ranking."""
+"""Leave out pairs of row and label, or all labels but some, before ranking."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, agreeing, counted
 from xmceval.kernels.rows.repairs import drop_pairs
-from xmceval.rows.block import Int64, Rows
+from xmceval.rows.block import AnyArray, Int64, Rows, keep_entries
 from xmceval.rows.matrices.source import is_sparse
 from xmceval.rows.matrices.tensors import as_array
-from xmceval.rows.width import Width
+from xmceval.rows.width import BEYOND, Width
+
+LONGEST_TABLE = 1 << 27  # labels; a table of more would take too much memory
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,54 @@ class Largest:
 
     value: int = -1
     place: str = ""
+
+    def check_label(self, width: Width, hint: str) -> None:
+        """Refuse it as a label that is out of range."""
+        if width.is_known and self.value >= width.n_labels:
+            raise DataError(f"{self.place}: label {self.value} is outside 0..{width.n_labels - 1} ({width}; {hint})")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSubset:
+    """The labels that count; metrics see them as 0, 1, ... in this order, which keeps the order of tied labels."""
+
+    ids: Int64  # int64 [n]; ascending
+    source: str  # their origin, for messages
+    last: Largest
+
+    @property
+    def width(self) -> Width:
+        """Their number."""
+        return Width(self.ids.size, f"{self.source} has")
+
+    @property
+    def digest(self) -> int:
+        """A number that differs for other labels."""
+        return int.from_bytes(hashlib.blake2b(self.ids.tobytes(), digest_size=8).digest())
+
+    def check(self, width: Width) -> None:
+        """Refuse a label that is out of range."""
+        self.last.check_label(width, "labels are 0-based")
+
+    @cached_property
+    def _table(self) -> AnyArray:
+        """The place of each label in `ids`, or -1; the last entry stands for all larger labels."""
+        table = np.full(int(self.ids[-1]) + 2, -1, dtype=np.int32)
+        table[self.ids] = np.arange(self.ids.size)
+        return table
+
+    def find(self, labels: Int64) -> AnyArray:
+        """Return the place of each label [n] in `ids`, or -1."""
+        if self.ids[-1] < LONGEST_TABLE:
+            return self._table[np.minimum(labels, self._table.size - 1)]
+        places = np.searchsorted(self.ids[:-1], labels)
+        return np.where(self.ids[places] == labels, places, -1)
+
+    def cut(self, rows: Rows) -> Rows:
+        """Drop all other labels of valid rows in place, and number these; names that are no label stay."""
+        labels = rows.indices[: rows.indptr[-1]]
+        labels[:] = np.where(labels < BEYOND, self.find(labels), labels)
+        return keep_entries(rows, labels >= 0)
 
 
 @dataclass(frozen=True)
@@ -50,6 +101,14 @@ class Filter:
             name = f"{name.removesuffix(' and more')} and more"
         return Filter(name, self.n_pairs + other.n_pairs, self.n_rows + other.n_rows)
 
+    def within(self, subset: LabelSubset | None) -> Filter:
+        """Return the pairs of the labels that count, by their new numbers; all pairs if all labels do."""
+        if subset is None:
+            return self
+        places = subset.find(self.labels).astype(np.int64)
+        is_inside = places >= 0
+        return ordered(self.name, self.rows[is_inside], places[is_inside], self.last_row, self.last_label)
+
     def check_rows(self, n_rows: int, name: str) -> None:
         """Refuse a row that the truth `name` lacks."""
         if self.last_row.value >= n_rows:
@@ -60,11 +119,7 @@ class Filter:
 
     def check_labels(self, width: Width) -> None:
         """Refuse a label that is out of range."""
-        if width.is_known and self.last_label.value >= width.n_labels:
-            raise DataError(
-                f"{self.last_label.place}: label {self.last_label.value} is outside 0..{width.n_labels - 1} "
-                f"({width}; a line is 'row label', both 0-based)"
-            )
+        self.last_label.check_label(width, "a line is 'row label', both 0-based")
 
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
         """Find pairs in a block of rows and remove them in place; return the numbers of entries and rows."""

@@ -17,6 +17,7 @@ from xmceval.rows.matrices.storage import Matrix
 from xmceval.rows.progress import in_turn
 from xmceval.rows.width import OF_CLASSES, Width
 
+MOST_NAMED = 3  # names that are no label, in a message
 MOST_WARNINGS = 5  # over all shards; further ones are counted
 
 Blocks = Generator[Block, None, None]
@@ -48,6 +49,7 @@ class Source:
     is_ranked: bool = False  # whether it has labels without scores, ranked only by their order
     depth: int | None = None  # labels to select per row of dense scores, if all metrics are at cutoffs
     names: Callable[[int, int], EntryNames] | None = None  # names the entries of a label in a row, for messages
+    unknown: Any = None  # the names read so far that are no label, a sequence of bytes; None if they are an error
 
     # Where reading begins
     start: Any = 0  # a mark of text, or the number of the first row of a matrix
@@ -67,7 +69,14 @@ class Source:
     def warnings(self) -> list[str]:
         """Problems found while rows were read; with many shards, the first ones and the number of others."""
         if not self.shards:
-            return self.notes + [f"{self.name}: {repair}" for repair in self.repairs if repair.n_removed]
+            lines = self.notes + [f"{self.name}: {repair}" for repair in self.repairs if repair.n_removed]
+            if self.unknown:
+                n = len(self.unknown)
+                some = [repr(self.unknown[i].decode(errors="replace")[:40]) for i in range(min(n, MOST_NAMED))]
+                lines.append(
+                    f"{self.name}: names that are no label count as wrong predictions: {n:,}, such as {', '.join(some)}"
+                )
+            return lines
         doubts, facts = split_doubts(line for shard in self.shards for line in shard.warnings)
         lines = [*doubts, *facts[:MOST_WARNINGS]]
         n_more = len(facts) - MOST_WARNINGS

@@ -8,6 +8,7 @@ from functools import cached_property
 from xmceval.errors import DataError, argument, counted
 
 UNKNOWN = 2**63 - 1  # the number of labels if no input declares it
+BEYOND = 1 << 62  # labels from here on stand for names that are not in a list of labels
 OF_CLASSES = (
     " (hint: for the list of arrays that predict_proba of a model returns, pass "
     "numpy.column_stack([p @ classes for p, classes in zip(y_score, model.classes_)]))"

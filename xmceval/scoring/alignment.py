@@ -180,7 +180,7 @@ def find_doubts(
     order_counts = not setup.nouns.are_of_queries
     doubts = list[Doubt]()
     if n_rows >= LEAST_LABELED:
-        if order_counts:
+        if order_counts and setup.subset is None:  # else these are not the ids
             doubts += _doubt_labels(rows, place, are_lists=are_lists)
         if setup.options.grades:
             doubts += _doubt_grades(rows)

@@ -168,7 +168,7 @@ class Batch:
         first_row = self.block.first_row
         numbers = first_row + self.rows_of_block
         rows, labels = pairs.between(first_row, first_row + self.block.n_rows)
-        counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.width.n_labels)
+        counts = np.isin(rows, numbers[self.is_counted(truth)]) & (labels < self.setup.n_labels)
         rows = np.searchsorted(numbers, rows[counts])
         labels = labels[counts]
         ends = np.searchsorted(rows, np.arange(self.n_rows + 1))
@@ -178,8 +178,14 @@ class Batch:
         return (rows[is_true], labels[is_true]), (rows[~is_true], labels[~is_true])
 
     def n_labels(self, rel: float) -> Int64:
-        """Return the number of labels that count in each row, int64 [n_rows], or [1] without a filter."""
-        n_labels = np.array([self.setup.width.n_labels], dtype=np.int64)
+        """Return the number of labels that count in each row, int64 [n_rows], or [1] if all rows have the same.
+
+        A predicted name that is no label is one more label of its row, which is not true.
+        """
+        n_labels = np.array([self.setup.n_labels], dtype=np.int64)
+        if self.setup.options.unknown_labels == "miss":
+            n_before = np.cumsum(np.append(0, self.scores.indices >= n_labels))
+            n_labels = n_labels + np.diff(n_before[self.scores.indptr])
         if self.setup.filter is None:
             return n_labels
         _, (rows, _) = self.filtered(rel)

@@ -18,7 +18,7 @@ from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.progress import phase
 from xmceval.rows.source import Lockstep, Source
 from xmceval.rows.threads import Progress, each_block
-from xmceval.rows.width import Width
+from xmceval.rows.width import BEYOND, Width
 from xmceval.scoring.alignment import OF_FEW, FirstRows, copy_first_rows
 from xmceval.scoring.batch import NONE_OMITTED, Batch, JointRows, Whole, rank
 from xmceval.scoring.setup.setup import NO_WEIGHTS, OpenedSystem, Setup
@@ -152,7 +152,7 @@ def selecting(scores: Source, depth: int) -> Source:
 def depth_of(setup: Setup) -> int | None:
     """Return how many of the best labels per row count; None if the scores of all labels do."""
     program = setup.program
-    if program.needs_scores or setup.filter is not None:
+    if program.needs_scores or setup.filter is not None or setup.subset is not None:
         return None
     return program.deepest + 1
 
@@ -253,6 +253,8 @@ def check_truth(scratch: BlockScratch, block: Block, setup: Setup, width: Width)
     largest = -1
     if not width.is_known:
         largest = largest_label(rows)
+    if setup.subset is not None:
+        rows = setup.subset.cut(rows)
     weights = NO_WEIGHTS
     kept = None
     in_truth = 0
@@ -284,9 +286,20 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
         scores, ends, omitted = selected
         n_unpredicted = block.n_rows * (n_columns or 0) - int(ends[-1])
     else:
-        scores = validated_scores(block, scratch.scores, setup.width, may_merge=True)
+        may_be_unknown = setup.options.unknown_labels == "miss"
+        scores = validated_scores(block, scratch.scores, setup.width, may_merge=True, may_be_unknown=may_be_unknown)
+        if not setup.width.is_known:
+            largest = max(largest, largest_label(scores))
+        if setup.subset is not None:
+            scores = setup.subset.cut(scores)
+            if n_columns is not None:
+                n_columns = setup.n_labels
+        if may_be_unknown:
+            scores = Rows(*scores)
+            labels = scores.indices[: scores.indptr[-1]]
+            labels[labels >= BEYOND] += setup.n_labels - BEYOND  # above all labels
         if setup.program.ranks_unscored and setup.zero_unscored:
-            _refuse_unpredicted(block, scores)
+            _refuse_unpredicted(block, scores, n_columns)
         n_stored = int(scores.indptr[-1])
         if n_columns is not None:
             n_stored = block.n_rows * n_columns
@@ -298,8 +311,6 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
             threshold = 1.0
         if setup.longest_row is not None:
             _check_lengths(block, scores, setup.longest_row, setup.declaration)
-        if not setup.width.is_known:
-            largest = max(largest, largest_label(scores))
         if setup.filter is not None:
             n_removed, n_changed = setup.filter.apply(block.first_row, scores)
     batch = Batch(
@@ -321,13 +332,13 @@ def make_batch(scratch: BlockScratch, truth: CheckedTruth, block: Block, system:
     return batch.where(truth.kept, "kept")
 
 
-def _refuse_unpredicted(block: Block, scores: Rows) -> None:
+def _refuse_unpredicted(block: Block, scores: Rows, n_columns: int | None) -> None:
     """Refuse scores of -inf where labels without a score have score 0; dense rows lack them already."""
-    if block.stored.n_columns is None:
+    if n_columns is None:
         entries = np.flatnonzero(scores.values[: scores.indptr[-1]] == -np.inf)
         rows = np.searchsorted(scores.indptr, entries, side="right") - 1
     else:
-        rows = np.flatnonzero(np.diff(scores.indptr) < block.stored.n_columns)
+        rows = np.flatnonzero(np.diff(scores.indptr) < n_columns)
     if rows.size:
         row = int(rows[0])
         option = argument("unscored", "zero")

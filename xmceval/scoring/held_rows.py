@@ -75,8 +75,8 @@ def digest_rows(rows: Int64, truth: Rows) -> int:
     n_entries = int(truth.indptr[-1])
     entry_rows = np.repeat(rows, np.diff(truth.indptr)).astype(np.uint64)
     labels = truth.indices[:n_entries].astype(np.uint64)
-    grades = truth.values[:n_entries]
-    grades = np.where(grades % 1, grades.view(np.uint64), grades.astype(np.uint64))
+    values = truth.values[:n_entries]
+    grades = np.where(values % 1, values.view(np.uint64), values.astype(np.uint64))
     words = _mix(_mix(entry_rows * GOLDEN + labels) + grades)
     return int(words.sum(dtype=np.uint64))
 

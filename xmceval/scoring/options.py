@@ -28,6 +28,7 @@ from xmceval.rows.shards import Shards
 Duplicates = Literal["error", "max"]
 EmptyRows = Literal["zero", "drop"]
 Missing = Literal["error", "zero", "drop"]
+UnknownLabels = Literal["error", "miss"]
 Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
@@ -192,6 +193,15 @@ class Options:
     )
     grades: bool = option(False, "Input", "TRUTH has grades, not just 0 and 1.", kind=bool)
     labels: Any = option(None, "Input", "Names of the labels, one per line.", metavar="FILE")
+    only_labels: Any = option(
+        None, "Input", "Labels that count, ids or names, one per line; leave out all others.", metavar="FILE"
+    )
+    unknown_labels: UnknownLabels = option(
+        "error",
+        "Input",
+        "Predicted names that are no label: an error, or wrong predictions.",
+        literal=UnknownLabels,
+    )
     duplicates: Duplicates = option(
         "error",
         "Input",
@@ -250,6 +260,10 @@ class Options:
             from xmceval.files.sidecars.values import read_names  # it needs numpy, which help is listed without
 
             object.__setattr__(self, "labels", read_names(self.labels))
+        if self.only_labels is not None and not isinstance(self.only_labels, (str, Path)):
+            from xmceval.files.sidecars.values import read_names  # it needs numpy, which help is listed without
+
+            object.__setattr__(self, "only_labels", read_names(self.only_labels, "only_labels"))
         groups = self.by_group
         is_named = isinstance(groups, (str, Path, Shards, Mapping)) or hasattr(groups, "to_numpy")
         if groups is not None and not is_named:  # groups by id are read once the ids are known

@@ -21,6 +21,7 @@ MOST_SHARDS = 1 << 20
 # Options that must be equal to add totals; metrics, propensities and weights are compared separately.
 RULES = (
     "duplicates",
+    "unknown_labels",
     "empty_rows",
     "unscored",
     "ties",
@@ -57,6 +58,7 @@ class State:
         """The settings that must be equal to add totals, by name in messages."""
         changed = self.setup.options.changed()
         propensities = self.setup.propensities
+        subset = self.setup.subset
         counts = None
         inverse = None
         if propensities.n is not None:
@@ -69,6 +71,7 @@ class State:
             "metrics": listed(self.setup.program.measures),
             **{name: changed.get(name) for name in RULES},
             "filter": None if self.setup.filter is None else "pairs to remove",
+            "labels that count": None if subset is None else f"{subset.ids.size:,} (digest {subset.digest:016x})",
             "N": propensities.n,
             "A": propensities.a,
             "B": propensities.b,

@@ -26,7 +26,7 @@ from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.files.text.jsonlines import RepeatedKeyError, to_dict
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, from_table, from_values
 from xmceval.metrics.names import parse
-from xmceval.rows.filters import Filter
+from xmceval.rows.filters import Filter, LabelSubset, Largest
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, OF_QUERIES
 from xmceval.rows.width import Width
@@ -93,6 +93,8 @@ def pack_state(state: State) -> bytes:
         if propensities.n is None:
             numbers = propensities.inverse
         arrays |= {"propensities.ids": propensities.ids, "propensities.numbers": numbers[propensities.codes]}
+    if state.setup.subset is not None:
+        arrays["only_labels"] = state.setup.subset.ids
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     narrow: dict[str, Any] = {}
     for name, array in arrays.items():  # integers in the narrowest type that holds them
@@ -281,6 +283,12 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
     pairs = None
     if header["filter"] is not None:
         pairs = Filter(header["filter"]["name"], header["filter"]["n_pairs"], header["filter"]["n_rows"])
+    subset = None
+    if options.only_labels is not None:
+        ids = take(arrays, "only_labels", "i", (-1,), 0, MOST_LABELS)
+        if not ids.size or (np.diff(ids) <= 0).any():
+            raise DataError("only_labels do not ascend, or there is none")
+        subset = LabelSubset(ids, name, Largest(int(ids[-1]), name))
     labels = None
     if header["labels"] is not None:
         labels = Axis.of(name, "label", header["labels"])
@@ -292,6 +300,7 @@ def _restore_setup(header: Mapping[str, Any], arrays: Arrays, name: str) -> Setu
         weights=weights,
         weight_unit=unit or 1.0,
         filter=pairs,
+        subset=subset,
         nouns=OF_QUERIES if header["are_queries"] else OF_LABELS,
         inputs=tuple(header["inputs"]),
         labels=labels,

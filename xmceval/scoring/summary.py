@@ -157,7 +157,7 @@ def _count_input(totals: Totals, setup: Setup) -> Counts:
     unscored = {task.rel: number for task, part in tasks if (number := task.unscored(part)) is not None}
     return Counts(
         n_instances=counts[ROWS],
-        n_labels=setup.width.n_labels,
+        n_labels=setup.n_labels,
         n_true=counts[TRUE_LABELS],
         n_predictions=counts[PREDICTIONS],
         empty_rows=counts[EMPTY_ROWS],

@@ -230,7 +230,10 @@ class _NamedLists(Matrix):
                 row = at // words.shape[1]
                 problem = "a name has a character that Unicode lacks; is the file damaged?"
                 if word is not None:
+                    labels[at] = self.names.label_of(word)
                     problem = unknown_name(word[:40], self.names)
+                if labels[at] >= 0:
+                    continue
                 raise Fault(row, f"{self.source} row {self.first_row + start + row}: {problem}")
         lists = PaddedLists(labels.reshape(words.shape), self.values[start:stop])
         return lists.copy_rows(0, stop - start, scratch)

@@ -19,7 +19,7 @@ from xmceval.files.io.chunks import Chunk, LineChunks, Places, explain_decimal
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.sidecars.values import Names, unknown_name
-from xmceval.files.text.words import Words
+from xmceval.files.text.words import Words, text_of
 from xmceval.rows.block import Float64, Int64, Scratch
 from xmceval.rows.ids import RowIds
 from xmceval.rows.names import doubt_alike
@@ -349,11 +349,17 @@ class Documents:
         n_judged = self.places.size
         return [*decoded(sorted(words[:n_judged]) + words[n_judged:])]
 
+    def add(self, names: Sequence[bytes]) -> Int64:
+        """Return the label of each name, int64 [n]; new names get labels as documents of predictions do."""
+        words = self.words or Words()
+        numbers = words.number(*text_of(names))
+        return self.find(words)[numbers]
+
     def find(self, documents: Words) -> Int64:
         """Return the label of each document, int64 [n], or -1."""
         text = documents.blob, documents.ends[:-1], documents.ends[1:]
         if self.names is not None:
-            return self.names.words.find(*text)
+            return self.names.number(*text)
         if self.words is None:
             return documents.plain_numbers()
         labels = np.append(self.places, np.arange(self.places.size, len(self.words)))

@@ -94,7 +94,10 @@ def _open_run(source: QuerySource, request: Request) -> Opened:
     if request.ties == "label":
         n_ties = break_ties(lines.documents, *entries)
         facts = [f"{counted(n_ties, 'tie')} broken by document as in trec_eval"]
-    opened = _held(source, lines, judgments.queries, entries, judgments.documents, facts, request)
+    documents = judgments.documents
+    if documents.names is not None:
+        documents = Documents(request.names)
+    opened = _held(source, lines, judgments.queries, entries, documents, facts, request)
     opened.source.notes.extend(doubts)
     queries = set(lines.queries.tolist())
     unjudged = queries - judgments.queries.keys() - judgments.left_out

@@ -30,8 +30,7 @@ from xmceval.files.tables.open import query_table, table_at
 from xmceval.files.tables.table import Table, to_float
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, as_filter, first_wrong, ordered
-
-BEYOND = 1 << 62  # labels from here on stand for documents that are not in a list of labels
+from xmceval.rows.width import BEYOND
 
 
 def take_filter(pairs: Any) -> Filter:

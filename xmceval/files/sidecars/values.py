@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, describe_type
 from xmceval.files.arrays.npy import ArrayFile, is_npy, read_array
@@ -26,8 +29,10 @@ from xmceval.rows.matrices.frames import is_frame, rows_of
 from xmceval.rows.matrices.storage import as_plain
 from xmceval.rows.names import Axis, find_order
 from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.width import BEYOND
 
 LARGEST_ID = 2**63 - 2  # one more means that the number of labels is unknown
+_numbering = Lock()
 
 
 class Names:
@@ -35,30 +40,29 @@ class Names:
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
         self.source = source
+        self.others: Words | None = None  # names that are no label, if predictions may have them
+        self.hint = ""  # of the error for such a name
         self.words = Words()
         numbers = self.words.number(*text_of(names))
         if len(self) < len(names):
             label = int(np.argmax(numbers != np.arange(len(names))))
             name = names[label].decode(errors="backslashreplace")[:40]
-            raise DataError(
-                f"{source}: labels {numbers[label]} and {label} have the same name, {name!r}; names must differ"
-            )
+            raise DataError(f"{source}:{label + 1}: {name!r} appears twice, first at {source}:{numbers[label] + 1}")
 
     @classmethod
-    def of(cls, labels: Any) -> Names:
+    def of(cls, labels: Any, source: str = "labels") -> Names:
         """Take the names from a sequence, label 0 first; whole numbers are names like their text."""
         is_list = (
             isinstance(labels, Iterable) and not isinstance(labels, (Mapping, AbstractSet)) and not is_frame(labels)
         )
         if not is_list or getattr(labels, "ndim", 1) != 1:
             raise UsageError(
-                f"labels: expected a path, or the names in the order of the labels, got {describe_type(labels)} (hint: "
-                "pass a list)"
+                f"{source}: expected a path, or names in their order, got {describe_type(labels)} (hint: pass a list)"
             )
-        find_order(Axis("y_true", "label"), replace(rows_of(labels, "labels"), noun="label", is_index=True))
+        find_order(Axis("y_true", "label"), replace(rows_of(labels, source), noun="label", is_index=True))
         words = labels
         if isinstance(labels, np.ndarray):
-            words = as_plain(labels, "labels").tolist()
+            words = as_plain(labels, source).tolist()
         names = list[bytes]()
         for label, word in enumerate(words):
             text = word
@@ -67,12 +71,22 @@ class Names:
             if isinstance(text, str):
                 text = text.encode(errors="surrogateescape")
             if not isinstance(text, bytes) or not text:
-                raise DataError(f"labels[{label}]: expected the name of a label, got {word!r}")
+                raise DataError(f"{source}[{label}]: expected the name of a label, got {word!r}")
             names.append(text)
-        return cls(names, "labels")
+        return cls(names, source)
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def for_predictions(self, unknown_labels: str) -> Names:
+        """Return the names as predictions look them up: others are an error, or labels from BEYOND on."""
+        names = copy(self)
+        if unknown_labels == "miss":
+            names.others = Words()
+        else:
+            option = argument("unknown_labels", "miss")
+            names.hint = f" (hint: pass {option} to count such names as wrong predictions)"
+        return names
 
     @cached_property
     def labels(self) -> dict[str, int]:
@@ -99,6 +113,22 @@ class Names:
         """Whether the names are whole numbers, but not label ids."""
         return all(map(is_id, self.labels)) and any(int(name) != label for name, label in self.labels.items())
 
+    def number(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
+        """Return the labels of words in a padded text, given their bounds [n]; -1 for others that are an error."""
+        labels = self.words.find(text, begins, ends)
+        unknown = labels < 0
+        if self.others is not None and unknown.any():
+            with _numbering:
+                labels[unknown] = self.others.number(text, begins[unknown], ends[unknown])
+            labels[unknown] += BEYOND
+        return labels
+
+    def label_of(self, name: str) -> int:
+        """Return the label of a name, as `number` does."""
+        if name in self.labels or self.others is None:
+            return self.labels.get(name, -1)
+        return int(self.number(*text_of([name.encode(errors="surrogatepass")]))[0])
+
     def find(self, words: Sequence[bytes]) -> Int64:
         """Return the label of each word, -1 for words that are not names."""
         return self.words.find(*text_of(words))
@@ -108,12 +138,12 @@ class Names:
         return bool((self.find(words) >= 0).all())
 
 
-def read_names(labels: Any) -> Names:
+def read_names(labels: Any, source: str = "labels") -> Names:
     """Take label names from a sequence, or read them: text with one per line, or an npy array of strings."""
     if isinstance(labels, Names):
         return labels
     if not isinstance(labels, (str, Path)):
-        return Names.of(labels)
+        return Names.of(labels, source)
     path = to_path(labels)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
@@ -124,6 +154,8 @@ def read_names(labels: Any) -> Names:
                     f"dimension (hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not "
                     f"{argument('labels')})"
                 )
+            if array.header.dtype.kind in "iu":
+                return Names.of(array.read_whole().tolist(), str(path))
             return Names([name.encode(errors="surrogateescape") for name in array.read_strings()], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
         raise DataError(f"{path}: expected text with one label name per line")
@@ -171,12 +203,12 @@ def is_id(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= 19 and int(word) <= LARGEST_ID
 
 
-def unknown_name(name: str, names: Names | None) -> str:
+def unknown_name(name: str, names: Names | None, hint: str = "") -> str:
     """Return the message for a name without a label."""
     if names is None:
         option = argument("labels", kind="FILE")
         return f"{name!r} is a name, not a label id (hint: pass {option}, with the name of each label)"
-    return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}"
+    return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}{hint or names.hint}"
 
 
 def read_numbers(path: str | Path) -> Float64:

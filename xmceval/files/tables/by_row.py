@@ -79,7 +79,7 @@ def _read_entries(
         elif names is None or not label.is_text:
             labels = label.to_whole(hint=unknown_name)
         else:
-            labels = names.words.find(*label.to_text())
+            labels = names.number(*label.to_text())
             if (labels < 0).any():
                 line = int(np.argmax(labels < 0))
                 raise label.refuse(line, unknown_name(str(label.array[line])[:40], names))

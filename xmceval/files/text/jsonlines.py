@@ -130,9 +130,12 @@ def load_row(line: bytes) -> Any:
 
 def _to_label(label: Any, names: Names | None) -> int:
     if isinstance(label, str):
-        if names is None or label not in names.labels:
+        number = -1
+        if names is not None:
+            number = names.label_of(label)
+        if number < 0:
             raise ValueError(unknown_name(label[:40], names))
-        return names.labels[label]
+        return number
     if type(label) is not int or abs(label) > LARGEST_ID:
         raise ValueError(f"expected a label, as a 0-based column number or a name, found {ascii(label)[:40]}")
     return label

@@ -179,7 +179,7 @@ class TextRows(StoredRows):
             if token.isdigit():
                 hint = f" (hint: leave {argument('labels')} out if these are label ids)"
             name = token[:40].decode(errors="backslashreplace")
-            return self.row_fault(row, unknown_name(name, self.names) + hint)
+            return self.row_fault(row, unknown_name(name, self.names, hint))
         _, colon, score = token.rpartition(b":")
         if colon and explain_decimal(score):
             return self.row_fault(row, expected_score(score))
@@ -314,7 +314,9 @@ def _parse_names(region: TextRows, scratch: Scratch, *, between: str = "blanks",
     split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
     n = int(rows.indptr[region.n_rows])
     unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
-    if unknown >= 0:
+    if unknown >= 0 and names.others is not None:
+        rows.indices[:n] = names.number(region.chunk.text, begins[:n], ends[:n])
+    elif unknown >= 0:
         row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
         raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))
     return _with_values(region, rows)
@@ -360,10 +362,10 @@ def _read_fasttext(line: bytes, names: Names | None, *, are_lists: bool) -> Iter
 def _fasttext_label(word: bytes, names: Names | None) -> int:
     """Return the label of a name, or the id itself if there are no names."""
     name = word[len(FASTTEXT_PREFIX) :].decode(errors="surrogateescape")
-    if names is not None and name in names.labels:
-        return names.labels[name]
     if names is None and is_id(name):
         return int(name)
+    if names is not None and (label := names.label_of(name)) >= 0:
+        return label
     raise ValueError(unknown_name(name[:40], names))
 
 
@@ -414,7 +416,7 @@ def _find_names(region: TextRows, rows: Rows, places: Int64, n_rows: int, first:
     named: slice | Int64 = entries
     if not are_names.all():
         named = first + np.flatnonzero(are_names)
-    labels = region.names.words.find(region.chunk.text, *places[:, named])
+    labels = region.names.number(region.chunk.text, *places[:, named])
     rows.indices[named] = labels
     unknown = int(np.argmin(labels))
     if labels[unknown] < 0:

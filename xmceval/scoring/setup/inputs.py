@@ -150,9 +150,12 @@ def _open_scored_part(
     stored = find_stored(value, name, "score")
     n_labels = known.width.or_none
     if stored is not None:
+        names = known.listed
+        if names is not None:
+            names = names.for_predictions(options.unknown_labels)
         request = Request(
             "scores",
-            known.listed,
+            names,
             n_rows,
             n_labels,
             truth.judgments,
@@ -163,6 +166,8 @@ def _open_scored_part(
             is_shard=is_shard,
         )
         opened = _open_stored(stored, request)
+        if names is not None:
+            opened.source.unknown = names.others
         if truth.judgments is not None:
             _check_beside_judgments(opened, truth.judgments, known.width)
         return join_rows(replace(opened, source=opened.fit_width(n_labels)), options, truth)

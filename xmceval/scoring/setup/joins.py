@@ -11,9 +11,12 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from xmceval.errors import AmbiguousError, DataError, argument
 from xmceval.files.opened import Opened
-from xmceval.files.sidecars.values import Names
+from xmceval.files.sidecars.values import Names, read_names, unknown_name
+from xmceval.rows.filters import LabelSubset, Largest
 from xmceval.rows.matrices.source import ordered
 from xmceval.rows.names import Axis, find_order, first_named, say_how, unnamed_error
 from xmceval.rows.source import Source, repaired
@@ -218,6 +221,32 @@ def _labels_are(opened: Opened) -> str:
 def _in_memory(opened: Opened) -> bool:
     """Return whether the rows come from a matrix, lists or a table."""
     return opened.source.parts[0].stored is not None
+
+
+def find_subset(only_labels: Any, known: KnownLabels, truth: Opened | None) -> LabelSubset:
+    """Return the labels that count: by name if the labels have names, else by number.
+
+    Documents of which the truth has none are new labels, as they may be in the predictions.
+    """
+    listed = read_names(only_labels)
+    words = listed.words.tolist()
+    if not words:
+        raise DataError(f"{listed.source}: has no labels; expected at least one")
+    names = known.listed
+    if names is None and known.named_axis is not None:
+        names = Names.of(known.named_axis.listed, known.named_axis.source)
+    if names is not None:
+        labels = names.find(words)
+    elif truth is not None and truth.documents is not None:
+        labels = truth.documents.add(words)
+    else:
+        labels = listed.words.plain_numbers()
+    first = int(np.argmin(labels))
+    if labels[first] < 0:
+        name = words[first].decode(errors="backslashreplace")
+        raise DataError(f"{listed.source}:{first + 1}: {unknown_name(name[:40], names)}")
+    last = int(np.argmax(labels))
+    return LabelSubset(np.sort(labels), listed.source, Largest(int(labels[last]), f"{listed.source}:{last + 1}"))
 
 
 def find_width(options: Options, truth: Opened | None, names: Names | None) -> Width:

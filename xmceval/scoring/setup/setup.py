@@ -12,6 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, Doubt, UsageError, agreeing, argument, counted, listed, plural
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.rates import RATIOS
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.names import Axis
 from xmceval.rows.nouns import OF_LABELS, Nouns
@@ -21,7 +22,7 @@ from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
     from xmceval.labels.bins import Bins
-    from xmceval.rows.filters import Filter
+    from xmceval.rows.filters import Filter, LabelSubset
     from xmceval.rows.groups import RowGroups
 
 
@@ -57,6 +58,19 @@ class Program:
         """Return the remarks of the tasks on their parts of the totals."""
         tasks = zip(self.tasks, parts, strict=True)
         return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
+
+    def check_unknown(self) -> None:
+        """Refuse measures of all cells together, which names that are no label would add to."""
+        counting = [
+            measure
+            for measure in self.measures
+            if measure.average in {"micro", "sum"} and measure.metric.needs_labels and measure.metric.fold not in RATIOS
+        ]
+        if counting:
+            raise UsageError(
+                f"{listed(counting)}: not available with {argument('unknown_labels', 'miss')}, since names that are no "
+                "label have no cells (hint: leave such names out of the predictions)"
+            )
 
     def tied_by_label(self, ties: str) -> list[Measure]:
         """Return the measures that follow the order by label, and so cannot follow a treatment of ties."""
@@ -98,6 +112,7 @@ class Setup:
     weights_from: int = 0  # the row of the first weight
     weight_unit: float = 1.0  # the power of two by which they were divided
     filter: Filter | None = None  # pairs to remove from the scores
+    subset: LabelSubset | None = None  # the labels that count, if not all do
     bins: Bins | None = None  # bins of labels, each with its share of every number
     groups: RowGroups | None = None  # groups of rows, each with its own totals
     longest_row: int | None = None  # limit for the predictions per row, if a header declares it
@@ -162,6 +177,16 @@ class Setup:
         """Whether labels without a score have score 0, instead of ranking below all scored labels."""
         return self.options.unscored == "zero"
 
+    @property
+    def counted(self) -> Width:
+        """The number of labels that count, and the input that declares it."""
+        return self.width if self.subset is None else self.subset.width
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels that count."""
+        return self.counted.n_labels
+
     @cached_property
     def n_bins(self) -> int:
         """The number of bins, or 0."""
@@ -170,13 +195,15 @@ class Setup:
     def with_width(self, width: Width) -> Setup:
         """Return the setup with a number of labels, and the bins that depend on it."""
         by_frequency = self.options.by_frequency
+        if self.subset is not None:
+            self.subset.check(width)
         if width is self.width and by_frequency is None:
             return self
         bins = None
         if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
             from xmceval.labels.bins import make_bins  # not loaded by a score without bins
 
-            bins = make_bins(by_frequency, self.propensities, width.n_labels)
+            bins = make_bins(by_frequency, self.propensities, replace(self, width=width).n_labels)
         return replace(self, width=width, bins=bins)
 
     def with_row_length(self, truth: Source, scores: Source) -> Setup:
@@ -218,7 +245,7 @@ class OpenedSystem:
         scores = self.scores
         width = self.setup.width
         columns = scores.n_labels
-        if columns is None or not width.is_known or columns >= width.n_labels:
+        if columns is None or not width.is_known or columns >= width.n_labels or self.setup.subset is not None:
             return
         is_unused = longest < columns and 2 * columns > width.n_labels
         if is_unused or columns == width.n_labels - 1 >= MANY_PREDICTIONS:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xmceval.errors import DataError, Doubt, UsageError, XmcevalError, argument, listed
 from xmceval.files.io.streams import Stamp
 from xmceval.files.opened import Opened
 from xmceval.files.shards import find_shards
 from xmceval.files.sidecars.values import names_beside_ids, read_names
-from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.labels.propensity import NO_IDS, NO_PROPENSITIES
 from xmceval.metrics.table import DECISION_NAMES
+from xmceval.rows.filters import LabelSubset
 from xmceval.rows.ids import RowIds
 from xmceval.rows.matrices.source import check_narrow
 from xmceval.rows.names import Axis, first_named
@@ -23,7 +26,7 @@ from xmceval.rows.source import Source, agreed_width
 from xmceval.scoring.compile import compile_program, without_propensities
 from xmceval.scoring.options import Options, input_name
 from xmceval.scoring.setup.inputs import are_same, open_scores, open_truth
-from xmceval.scoring.setup.joins import KnownLabels, check_numbers, find_width, refuse_reordered
+from xmceval.scoring.setup.joins import KnownLabels, check_numbers, find_subset, find_width, refuse_reordered
 from xmceval.scoring.setup.propensities import add_propensities
 from xmceval.scoring.setup.resolve import Inputs, System, count_scored_labels, resolve_inputs
 from xmceval.scoring.setup.setup import OpenedSystem, Program, Setup
@@ -81,6 +84,9 @@ class OpenedTruth:
             program = compile_program(options.measures)
         if truth.documents is not None:
             _check_numbers(program, truth, options)
+        elif options.unknown_labels == "miss" and names is None:
+            option = argument("unknown_labels", "miss")
+            raise UsageError(f"{option} has no effect without {argument('labels')}, the names of the labels")
         per_row = None
         groups = None
         weights = None
@@ -191,7 +197,7 @@ class OpenedTruth:
             check_narrow(scores, f"across rows for {listed(across)}")
         setup = setup.with_width(width)
         if self.named_pairs is not None and judgments is not None:
-            setup = replace(setup, filter=self.named_pairs.filter(judgments.documents))
+            setup = replace(setup, filter=self.named_pairs.filter(judgments.documents).within(setup.subset))
         return setup.with_row_length(self.input.source, scores)
 
 
@@ -203,6 +209,9 @@ def _check_executor(executor: object, options: Options) -> None:
             hint = " (hint: pass client.get_executor())"
         raise UsageError(f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}{hint}")
     options.refuse_groups(argument("executor"), "score files in one process")
+    if options.unknown_labels == "miss":
+        option = argument("unknown_labels", "miss")
+        raise UsageError(f"{option} is not available for {argument('executor')} (hint: score files in one process)")
 
 
 def _keep_queries(
@@ -278,9 +287,13 @@ def find_setup(
         if rest is None:
             raise DataError(setup.warnings[-1])
         setup = replace(setup, program=rest)
+    if options.unknown_labels == "miss":
+        program.check_unknown()
+    if options.only_labels is not None:
+        setup = _keep_labels(setup, find_subset(options.only_labels, known.named_by(setup.labels), truth))
     is_by_label = truth is None or truth.judgments is None
     if is_by_label:  # R@100 also has a value where there are fewer documents
-        setup.width.check_cutoff(setup.program.deepest)
+        setup.counted.check_cutoff(setup.program.deepest)
     if weights is not None or max_weight is not None:
         from xmceval.scoring.setup.per_row import add_weights  # not loaded by a score without weights
 
@@ -294,13 +307,23 @@ def find_setup(
         if source is not None and source.n_rows is not None:
             pairs.check_rows(source.n_rows, source.name)
         pairs.check_labels(setup.width)
-        setup = replace(setup, filter=pairs)
+        setup = replace(setup, filter=pairs.within(setup.subset))
     decides = any(measure.metric.family == "confusion" for measure in program.measures)
     if options.threshold is not None and not decides:
         unused = "the threshold has no effect: no metric of decisions was requested"
         doubt = Doubt(f"{unused} (hint: some are {', '.join(DECISION_NAMES)})")
         setup = replace(setup, warnings=(doubt, *setup.warnings))
     return setup
+
+
+def _keep_labels(setup: Setup, subset: LabelSubset) -> Setup:
+    """Let only these labels count, with the propensities that they have among all."""
+    subset.check(setup.width)
+    propensities = setup.propensities
+    if propensities is not NO_PROPENSITIES:
+        codes = propensities.codes_of(subset.ids).astype(np.int32)
+        propensities = replace(propensities, codes=codes, ids=NO_IDS)
+    return replace(setup, subset=subset, propensities=propensities)
 
 
 def _check_numbers(program: Program, truth: Opened, options: Options) -> None:

@@ -184,7 +184,7 @@ class LabelAreas(Task):
         areas = {}
         cells = part.cells()
         n_rows = part["rows"]
-        n_cells = {"labels": n_rows, "cells": n_rows * setup.width.n_labels, "stored": BELOW_ALL}
+        n_cells = {"labels": n_rows, "cells": n_rows * setup.n_labels, "stored": BELOW_ALL}
         by_group: dict[str, list[Measure]] = {}  # cells that are ranked together: of one label, all, or all stored
         for measure in self.measures:
             group = "labels"

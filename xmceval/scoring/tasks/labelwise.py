@@ -17,7 +17,7 @@ from xmceval.labels.propensity import NO_IDS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.width import Width
+from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate, exact_parts, exact_total
 from xmceval.scoring.setup.setup import Setup
@@ -171,7 +171,7 @@ class MacroMean(_LabelSum):
         if self.over == "largest":
             n_labels = self.largest + 1
         elif self.over == "all" and not self.is_weighted:
-            n_labels = self.setup.width.n_labels
+            n_labels = self.setup.n_labels
         elif self.over == "train":
             n_labels = int(np.count_nonzero(self.setup.propensities.codes))
         fractions = []
@@ -216,7 +216,7 @@ class MicroRate(_LabelSum):
 
     def finish(self) -> float | None:
         """Divide; None for 0/0 that is left out."""
-        n_cells = self.table.rows * self.setup.width.n_labels - self.left_out
+        n_cells = self.table.rows * self.setup.n_labels - self.left_out
         cells = Cells.of(self.hits, self.predicted, self.true, n_cells)
         [rate] = self.rates
         if rate.rule in COUNTS:
@@ -265,7 +265,7 @@ class Coverage(_LabelSum):
     def fractions(self) -> list[tuple[float, int]]:
         """Return the number of covered labels, and of all."""
         if self.over == "all":
-            return [(self.n_covered, self.setup.width.n_labels)]
+            return [(self.n_covered, self.setup.n_labels)]
         return [(self.n_covered, self.n_inside)]
 
     def combine(self, means: Sequence[Any]) -> Any:
@@ -336,8 +336,11 @@ class Labelwise(Task):
 
     def empty(self, setup: Setup) -> LabelCounters:
         """Return empty counters, one set for all threads."""
+        n_labels = setup.n_labels
+        if setup.options.unknown_labels == "miss":
+            n_labels = UNKNOWN
         return LabelCounters(
-            setup.width.n_labels,
+            n_labels,
             max(self.cutoffs.size, 1),
             in_ideal=self.in_ideal,
             bits=bits_of(setup),
@@ -379,8 +382,15 @@ class Labelwise(Task):
         return [_estimate(means) for means in self.find_means_in_bins(part, setup)]
 
     def find_means(self, part: LabelCounters, setup: Setup) -> Means:
-        """Return the sums over all labels, by measure."""
-        return self._sum(self.measures, table_of(part, setup), setup)
+        """Return the sums over all labels, by measure; micro averages also have names that are no label."""
+        means = self._sum(self.measures, table_of(part, setup), setup)
+        if setup.options.unknown_labels == "miss":
+            table = part.table()
+            by_span = table.counts[table.labels >= setup.n_labels, FIRST_SPAN::2].sum(axis=0, dtype=np.int64).cumsum()
+            for mean in means.values():
+                if isinstance(mean, MicroRate):
+                    mean.predicted += int(by_span[mean.span])
+        return means
 
     def find_means_in_bins(self, part: LabelCounters, setup: Setup) -> list[Means]:
         """Return the sums over the labels of each bin, by measure, except for `over=largest`."""
@@ -394,7 +404,8 @@ class Labelwise(Task):
         for number, bin_ in enumerate(setup.bins.bins):
             by_code = setup.bins.by_code == number
             bin_codes = np.where(by_code[training.codes], training.codes, 0).astype(np.int32)
-            of_bin = replace(setup, width=Width(bin_.n_labels), propensities=replace(training, codes=bin_codes))
+            inside_bin = replace(training, codes=bin_codes)
+            of_bin = replace(setup, width=Width(bin_.n_labels), subset=None, propensities=inside_bin)
             means.append(self._sum(inside, table.where(by_code[codes]), of_bin))
         return means
 
@@ -443,8 +454,8 @@ def _estimate(means: Means) -> Estimates:
 
 
 def table_of(part: LabelCounters, setup: Setup) -> CountTable:
-    """Return the counts of labels; a filter may have others if no input declares the number of labels."""
+    """Return the counts of labels: a filter may have others, and names that are no label have counts too."""
     table = part.table()
-    if setup.filter is None:
+    if setup.filter is None and setup.options.unknown_labels == "error":
         return table
-    return table.where(table.labels < setup.width.n_labels)
+    return table.where(table.labels < setup.n_labels)

@@ -91,7 +91,10 @@ def test_the_level_says_how_p_was_adjusted_as_it_was_approved():
 
 @pytest.mark.parametrize("numbers", [named(50, 20), named(50, 20, 5)])
 def test_what_was_tested_for_no_pair_is_said_once_without_names(numbers):
-    for metrics, line in (("P,macroF1", "macroF1@1 was"), ("P,macroP,macroR", "macroP@1 and macroR@1 were")):
+    for metrics, line in (
+        ("P,macroF1(over=largest)", "macroF1(over=largest)@1 was"),
+        ("P,macroP(over=largest),macroAUC", "macroP(over=largest)@1 and macroAUC were"),
+    ):
         comparison = compare(numbers, metrics=metrics)
         assert len(comparison.to_dict()["verdicts"]) == len(comparison.pairs)
         assert f"\n{line} not tested\n" in str(comparison)

@@ -140,7 +140,7 @@ def sum_entries(run):
 def test_exchanges_are_of_the_rows_whose_bit_is_1(rng):
     units, totals = np.array([1.0, 2.0, 1.0, 0.5, 3.0]), np.full(kernels.LANES, 7.5)
     words = np.empty(5, dtype=np.uint64)
-    kernels.draw_bits(7, 3, words)
+    kernels.draw_bits(7, 3, units, words)
     assert words.tolist() == list(itertools.islice((random_word(7, 3, row) for row in range(5)), 5))
 
     def exchange(entries, means, space, sums):

@@ -265,6 +265,7 @@ def public_calls():
     for metrics in ("P,nDCG", "PSP", "macroF1", "microF1", "macroAUC", "AP,AUC"):
         add(compare, y_true, systems, metrics=metrics)
         add(compare, y_true, systems, metrics=metrics, test="randomization", resamples=200)
+    add(compare, y_true, {"a": sparse, "b": sparse[::-1]}, metrics="macroF1@3,f1_score(average=macro)")
     add(compare, y_true, {"a": sparse, "b": scores}, metrics="P", save_rows="c.npz", force=True)
     add(xmceval.compare_rows, ["c.npz"])
     add(xmceval.merge, ["1.state"])

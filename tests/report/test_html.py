@@ -36,13 +36,13 @@ def test_a_sheet_is_drawn_in_order_and_whatever_it_holds_is_text():
 
 
 def test_a_difference_is_a_table():
-    comparison = compared("ab", k=1, metrics="P,macroF1")
+    comparison = compared("ab", k=1, metrics="P,macroF1(over=largest)")
     _, head, line = str(comparison["P@1", "b", "a"]).splitlines()[:3]
     assert head.split("  ")[-1] == "wins/ties/losses"
     assert line.split()[0] == "P@1"
-    untested = comparison["macroF1@1", "b", "a"]
+    untested = comparison["macroF1(over=largest)@1", "b", "a"]
     assert "not tested" in repr(untested)
-    assert "macroF1@1" in str(untested)
+    assert "macroF1(over=largest)@1" in str(untested)
 
 
 def test_the_metrics_are_a_table_of_all_that_can_be_asked_for():

@@ -181,8 +181,8 @@ def test_differences_in_other_units_have_axes_of_their_own():
     assert len(set(limits)) == 3, "a share, a gain, a count"
 
 
-def test_untested_differences_have_a_mark_of_their_own(comparison):
-    legend = comparison.plot("differences", metrics="macroF1").legends[0]
+def test_untested_differences_have_a_mark_of_their_own():
+    legend = compare(3, metrics="macroF1(over=largest)@3").plot("differences").legends[0]
     assert [text.get_text() for text in legend.get_texts()] == ["not tested"]
 
 

@@ -105,7 +105,7 @@ RECORDS = [
     (Estimate, lambda comparison, *_: comparison["systems"][0]["metrics"]["P@1"], {"sd"}),
     (Bin, lambda comparison, *_: comparison["systems"][0]["slices"][0], set()),
     (FilterReport, lambda comparison, *_: comparison["systems"][0]["filter"], set()),
-    (Difference, lambda comparison, *_: comparison["comparisons"][0], {"measure", "nouns"}),
+    (Difference, lambda comparison, *_: comparison["comparisons"][0], {"measure", "nouns", "test"}),
     (Testing, lambda comparison, *_: comparison, set()),
     (Comparison, lambda comparison, *_: comparison, {"results", "differences", "testing", "gates", "warnings"}),
     (Dataset, lambda _, __, datasets: datasets[0], set()),

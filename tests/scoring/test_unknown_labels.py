@@ -85,7 +85,8 @@ def test_each_is_one_more_label_of_its_row_that_is_never_true(name, files):
         shown = scores
         if measure.average in {"macro", "weighted", "labels", "columns"}:
             rules = table.Rules(L, inverse, threshold=0.0)
-            kept = [best(row, measure.k or len(row)) for row in scores]
+            depths = [len(true) if measure.metric.cuts_at_n else measure.k or L + 9 for true in truth]
+            kept = [best(row, depth) for row, depth in zip(scores, depths, strict=True)]
             shown = [{label: score for label, score in row.items() if label < L} for row in kept]
         assert result[asked] == close(table.evaluate(asked, truth, shown, rules) or 0.0), asked
 
@@ -161,10 +162,17 @@ def test_systems_have_their_own_and_states_add_up(files, run):
 def test_differences_of_means_over_labels_are_tested_without_them(files, metric):
     """As over true labels, where such names are columns that are never true; here every label is true somewhere."""
     truth, _ = files
-    systems = {name: with_others(seed)[1] for name, seed in (("a", 3), ("b", 5))}
+    systems = {
+        name: [
+            {f"{word} {i}" if word in OTHERS else word: score for word, score in row.items()}
+            for i, row in enumerate(with_others(seed)[1])
+        ]
+        for name, seed in (("a", 3), ("b", 5))
+    }
     paths = {name: write(f"{name}.jsonl", as_json(rows)) for name, rows in systems.items()}
     [tested] = xmceval.compare("t.txt", paths, labels="labels.txt", unknown_labels="miss", metrics=metric).differences
-    columns = {name: label for label, name in enumerate([*NAMES, *OTHERS])}
+    words = [word for rows in systems.values() for row in rows for word in row]
+    columns = {name: label for label, name in enumerate(dict.fromkeys([*NAMES, *words]))}
     matrices = {
         name: to_csr([{columns[word]: score for word, score in row.items()} for row in rows], len(columns), np.float64)
         for name, rows in systems.items()

@@ -189,7 +189,7 @@ def compare_systems(
     joint: list[JointRows] = [pairs]
     if saving.holds_rows or compared.holds_rows:
         joint.append(held)
-    tested = find_tested(setup) if compared.by_single and truth.executor is None else {}
+    tested = find_tested(setup) if compared.by_single else {}
     labels = HeldLabels([*tested])
     if tested:
         joint.append(labels)

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,12 +90,22 @@ class HeldLabels(JointRows):
     Threads may add concurrently.
     """
 
-    has_sums = False
-
     def __init__(self, tasks: Sequence[int]) -> None:
         self._blocks: dict[int, list[ListedRows]] = {number: [] for number in tasks}
         self._begun: dict[tuple[int, int], ListedRows] = {}  # by task and first row
         self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_blocks": self._blocks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(())  # type: ignore[misc]
+        self._blocks = state["_blocks"]
+
+    def absorb(self, other: Self) -> None:
+        """Add the blocks of other rows."""
+        for task, blocks in self._blocks.items():
+            blocks.extend(other._blocks[task])
 
     def add_system(self, number: int, batch: Batch, computed: Sequence[LabelRows]) -> None:
         """Copy the labels of a block."""
@@ -309,13 +319,13 @@ class _Draws:
                 sums[shift : shift + LANES] += np.moveaxis(of_lanes, -1, 0)[: len(sums) - shift]
 
         def exchange_at_random(first: int, sums: Float64) -> None:
-            words = np.empty(units.size, dtype=np.uint64)
-            draw_bits(resampling.seed, EXCHANGES + first // DRAWS_PER_WORD, words)
+            words = np.zeros(units.size, dtype=np.uint64)
+            draw_bits(resampling.seed, EXCHANGES + first // DRAWS_PER_WORD, units, words)
             exchange(words, sums)
 
         def weigh_at_random(first: int, sums: Float64) -> None:
             space = np.empty(N_SPACE)
-            drawn = np.empty((units.size, LANES), dtype=np.uint16)
+            drawn = np.zeros((units.size, LANES), dtype=np.uint16)
             totals = np.empty(LANES)
             for start in range(0, len(sums), LANES):
                 group = WEIGHTS + (first + start) // LANES

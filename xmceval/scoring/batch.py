@@ -253,7 +253,7 @@ def _make_values(scratch: Scratch, name: str, n_rows: int, n_outputs: int) -> Fl
 class JointRows(ABC):
     """Collects the values of several systems on the same rows, as sums of their differences or in full."""
 
-    has_sums: ClassVar[bool] = True  # sums instead of values, which can be sent to other processes
+    has_sums: ClassVar[bool] = True  # or labels, which can be sent to other processes, instead of values
 
     def add_system(self, number: int, batch: Batch, computed: Sequence[Any]) -> None:  # noqa: B027 - most need no more
         """Add what tasks computed for a block of one system, before the next system overwrites it."""

@@ -163,18 +163,19 @@ def list_entries(truth, system, baseline, k, first_row, flags, places, codes):
         _take(truth, row, truth[1].size, first_row, flags, places, codes)
 
 
-@kernel("i8", "i8", "u8[:]")
-def draw_bits(seed, group, words):
-    """Write 64 random bits per row, one for each draw of a group."""
+@kernel("i8", "i8", "f8[:]", "u8[:]")
+def draw_bits(seed, group, units, words):
+    """Write 64 random bits for each row of a weight above 0, one for each draw of a group."""
     word = _stream(seed, group)
     for row in range(words.size):
-        word += GOLDEN
-        words[row] = mix(word)
+        if units[row] > 0.0:
+            word += GOLDEN
+            words[row] = mix(word)
 
 
 @kernel("i8", "i8", "u2[:]", "f8[:]", "u2[:,:]", "f8[:]")
 def draw_weights(seed, group, quantiles, units, weights, totals):
-    """Write random weights of rows for LANES draws, and their sums times the units of the rows.
+    """Write random weights of the rows whose units are above 0 for LANES draws, and their sums times the units.
 
     `quantiles`, uint16 [2^16], are those of the exponential distribution; `weights` [n_rows, LANES], `totals` [LANES].
     """
@@ -182,14 +183,15 @@ def draw_weights(seed, group, quantiles, units, weights, totals):
     for lane in range(LANES):
         totals[lane] = 0.0
     for row in range(units.size):
-        for lane in range(0, LANES, 4):
-            word += GOLDEN
-            bits = mix(word)
-            for part in range(4):
-                weights[row, lane + part] = quantiles[bits & np.uint64(0xFFFF)]
-                bits >>= np.uint64(16)
-        for lane in range(LANES):
-            totals[lane] += units[row] * weights[row, lane]
+        if units[row] > 0.0:
+            for lane in range(0, LANES, 4):
+                word += GOLDEN
+                bits = mix(word)
+                for part in range(4):
+                    weights[row, lane + part] = quantiles[bits & np.uint64(0xFFFF)]
+                    bits >>= np.uint64(16)
+            for lane in range(LANES):
+                totals[lane] += units[row] * weights[row, lane]
 
 
 # The space of a label: the weights of its entries by their flags, each for LANES draws, then those of all rows.

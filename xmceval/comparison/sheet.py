@@ -29,8 +29,8 @@ from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, SD, Layout, Listin
 
 DETECTED = "*"
 WAYS = {  # how label-wise metrics are tested
-    "randomization": "p is from {draws:,} exchanges of systems in random {rows}; the interval is from random weights of "
-    "{rows}; seed {seed}",
+    "randomization": "p is from {draws:,} exchanges of systems in random {rows}; "
+    "the interval is from random weights of {rows}; seed {seed}",
     "bootstrap": "the t test and the interval are from random weights of {rows}; seed {seed}",
 }
 MOST_PAIRS = 3  # pairs with their own sentences and lists

@@ -102,7 +102,7 @@ def _flag(of_rows, row, most, flag, flags):
 
 
 @helper
-def _count(of_rows, row, most, flags, counts, are_predicted):
+def _count_row(of_rows, row, most, flags, counts, are_predicted):
     """Count the entries of the first labels in a row, clear their flags, and return whether any differs."""
     indptr, labels = of_rows
     differ = False
@@ -142,9 +142,9 @@ def count_entries(truth, system, baseline, k, flags, counts, are_predicted, diff
         _flag(truth, row, truth[1].size, TRUE, flags)
         _flag(system, row, k, SYSTEM, flags)
         _flag(baseline, row, k, BASELINE, flags)
-        of_system = _count(system, row, k, flags, counts, are_predicted)
-        of_baseline = _count(baseline, row, k, flags, counts, are_predicted)
-        _count(truth, row, truth[1].size, flags, counts, are_predicted)
+        of_system = _count_row(system, row, k, flags, counts, are_predicted)
+        of_baseline = _count_row(baseline, row, k, flags, counts, are_predicted)
+        _count_row(truth, row, truth[1].size, flags, counts, are_predicted)
         differ[row] = of_system or of_baseline
 
 
@@ -221,11 +221,11 @@ def _quotient(cells, num, den):
 
 
 @helper
-def _mean_of_two(first, second):
-    """Return the mean of two fractions, or the one that is defined."""
-    if first != first:
-        return second
-    return first if second != second else (first + second) / 2.0
+def _count(value, is_inside, weight, of_rate, lane):
+    """Add the weighted value of a label to a rate, and the weight, unless it is undefined or the label is outside."""
+    counts = is_inside and value == value
+    of_rate[0, lane] += weight * value if counts else 0.0
+    of_rate[1, lane] += weight if counts else 0.0
 
 
 @helper
@@ -233,29 +233,33 @@ def _add_rates(space, flags, means, label, sums):
     """Add the weighted rates of a label, and the weights where they are defined, for one system and LANES draws."""
     kinds, rates, are_seen, weights, _ = means
     for r in range(kinds.size):
-        kind, weight = kinds[r], weights[r, label]
-        of_values, of_weights = sums[r, 0], sums[r, 1]
+        kind, weight, of_rate, is_any = kinds[r], weights[r, label], sums[r], not are_seen[r]
         num, den = rates[r, 0, 0], rates[r, 0, 1]
-        for lane in range(LANES):
-            cells = _cells(space, flags, lane)
-            tp, fp, fn, _ = cells
-            if kind == HIT:
-                value = 1.0 if tp > 0.0 else 0.0
-            elif kind == PREDICTED:
-                value = 1.0 if tp + fp > 0.0 else 0.0
-            elif kind == ONE_FRACTION:
-                value = _quotient(cells, num, den)
-            else:
-                value = _mean_of_two(_quotient(cells, num, den), _quotient(cells, rates[r, 1, 0], rates[r, 1, 1]))
-            counts = value == value and not (are_seen[r] and tp + fp + fn == 0.0)
-            of_values[lane] += weight * value if counts else 0.0
-            of_weights[lane] += weight if counts else 0.0
-
-
-@helper
-def _clear(space):
-    for place in range(N_FLAGS * LANES):
-        space[place] = 0.0
+        if kind == ONE_FRACTION:
+            a, b, c, d = num[0], num[1], num[2], num[3]
+            e, f, g, h, zero = den[0], den[1], den[2], den[3], den[4]
+            for lane in range(LANES):
+                tp, fp, fn, tn = _cells(space, flags, lane)
+                below = e * tp + f * fp + g * fn + h * tn
+                above = a * tp + b * fp + c * fn + d * tn
+                value = above / below if below > 0.0 else zero
+                _count(value, is_any or tp + fp + fn > 0.0, weight, of_rate, lane)
+        elif kind == HIT:
+            for lane in range(LANES):
+                tp, _, _, _ = _cells(space, flags, lane)
+                _count(1.0 if tp > 0.0 else 0.0, True, weight, of_rate, lane)
+        elif kind == PREDICTED:
+            for lane in range(LANES):
+                tp, fp, _, _ = _cells(space, flags, lane)
+                _count(1.0 if tp + fp > 0.0 else 0.0, True, weight, of_rate, lane)
+        else:
+            for lane in range(LANES):
+                cells = _cells(space, flags, lane)
+                one, other = _quotient(cells, num, den), _quotient(cells, rates[r, 1, 0], rates[r, 1, 1])
+                value = (one + other) / 2.0
+                if one != one or other != other:  # 0/0 is left out
+                    value = other if one != one else one
+                _count(value, is_any or cells[0] + cells[1] + cells[2] > 0.0, weight, of_rate, lane)
 
 
 @kernel(ENTRIES, "u8[:]", "i8", MEANS, "f8[:]", "f8[:,:,:,:,:]")
@@ -264,23 +268,25 @@ def exchange_rows(entries, words, shift, means, space, sums):
 
     Labels that both systems predict in the same rows are left out, since no exchange changes them.
     Of `entries`, the codes of a label go from `ends[label]` to `ends[label + 1]`, as `list_entries` writes them;
-    `units` [n_rows] are weights of rows, and `totals` [LANES] their sums. `words` [n_rows] are random bits, from bit
-    `shift` on. `means` are kinds [n_rates]; rates [n_rates, 2, 2, 5], for the numerator and the denominator of each
-    fraction the factors of tp, fp, fn and tn, and last in a denominator the value of 0/0, NaN to leave it out; whether
-    only labels count that are true or predicted [n_rates]; weights [n_rates, n_labels]; and bins [n_labels]. `space`
-    is [N_SPACE], and `sums` [n_bins, 2, n_rates, 2, LANES], first of the system, then of the baseline.
+    `units` [n_rows] are weights of rows, empty if all are 1, and `totals` [LANES] their sums. `words` [n_rows] are
+    random bits, from bit `shift` on. `means` are kinds [n_rates]; rates [n_rates, 2, 2, 5], for the numerator and the
+    denominator of each fraction the factors of tp, fp, fn and tn, and last in a denominator the value of 0/0, NaN to
+    leave it out; whether only labels count that are true or predicted [n_rates]; weights [n_rates, n_labels]; and bins
+    [n_labels]. `space` is [N_SPACE], and `sums` [n_bins, 2, n_rates, 2, LANES], first of the system, then of the
+    baseline.
     """
     codes, ends, units, totals = entries
     for lane in range(LANES):
         space[ALL_ROWS + lane] = totals[lane]
     for label in range(ends.size - 1):
-        _clear(space)
+        for place in range(SYSTEM * LANES, BOTH * LANES):
+            space[place] = 0.0
         only_true = both = both_true = 0.0
         differs = False
         for entry in range(ends[label], ends[label + 1]):
             code = np.uint64(codes[entry])
             row, flags = code >> FLAG_BITS, code & ALL_FLAGS
-            unit = units[row]
+            unit = units[row] if units.size > 0 else 1.0
             if flags == TRUE:
                 only_true += unit
             elif flags == BOTH:
@@ -315,11 +321,12 @@ def weigh_rows(entries, drawn, means, space, sums):
     for lane in range(LANES):
         space[ALL_ROWS + lane] = totals[lane]
     for label in range(ends.size - 1):
-        _clear(space)
+        for place in range(N_FLAGS * LANES):
+            space[place] = 0.0
         for entry in range(ends[label], ends[label + 1]):
             code = np.uint64(codes[entry])
             row, flags = code >> FLAG_BITS, code & ALL_FLAGS
-            unit, place = units[row], flags * WIDTH
+            unit, place = units[row] if units.size > 0 else 1.0, flags * WIDTH
             for lane in range(LANES):
                 space[place + np.uint64(lane)] += unit * drawn[row, lane]
         _add_rates(space, SYSTEM, means, label, sums[means[4][label], 0])

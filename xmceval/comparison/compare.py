@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
@@ -214,8 +215,11 @@ def compare_systems(
             sums += sums_of_totals(columns, of_group, program, pairs.groups[code], inside, name)
     of_labels = list[Difference]()
     if tested:
-        resampling = Resampling(DRAWS, testing.seed, setup.options.threads or default_threads())
-        of_labels += compare_labels(labels, totals, states[0].setup, compared.by_single, resampling)
+        setup = states[0].setup
+        watching = nullcontext() if watch is None else watch(labels.estimate_cost(setup, len(compared.by_single)))
+        with watching as shown:
+            resampling = Resampling(DRAWS, testing.seed, setup.options.threads or default_threads(), shown)
+            of_labels += compare_labels(labels, totals, setup, compared.by_single, resampling)
     return compared.compare(results, sums, of_labels, threads=truth.setup.options.threads, watch=watch)
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from xmceval.comparison.difference import Difference
 from xmceval.comparison.paired import DRAWS, SLACK, PairedT, Resampling, p_value
+from xmceval.comparison.pairs import Cost
 from xmceval.comparison.sums import Pair
 from xmceval.kernels.metrics.labelwise import DECISIONS
 from xmceval.kernels.metrics.resampling import (
@@ -120,6 +121,15 @@ class HeldLabels(JointRows):
         with self._lock:
             for task, blocks in self._blocks.items():
                 blocks.append(self._begun.pop((task, batch.block.first_row)))
+
+    def estimate_cost(self, setup: Setup, n_pairs: int) -> Cost:
+        """Return what comparing pairs of systems will cost."""
+        n_groups = 1 + (0 if setup.groups is None else len(setup.groups.names))
+        blocks = [block for of_task in self._blocks.values() for block in of_task]
+        n_cutoffs = sum(len({measure.k for measure in measures}) for measures in find_tested(setup).values())
+        n_rows = sum(block.rows.size for block in blocks) // len(self._blocks)
+        n_bytes = sum(of_rows.labels.nbytes for block in blocks for of_rows in (block.truth, *block.predicted))
+        return Cost(n_pairs * n_cutoffs * n_groups, DRAWS, n_rows, n_bytes, setup.nouns.row)
 
     def join(self) -> Iterator[tuple[int, Int64, list[ListedRows]]]:
         """Yield the number of each task, its labels, and its blocks in order, with labels by position.
@@ -259,6 +269,11 @@ class _Entries:
             count_entries(*of_block, k, flags, counts, are_predicted, self.differ[first:last])
         self._n_entries = np.where(are_predicted, counts, 0)  # by label; 0 for labels that neither predicts
 
+    @property
+    def n_entries(self) -> int:
+        """The number of rows of all these labels."""
+        return int(self._n_entries.sum())
+
     def list_parts(self) -> Iterator[_Part]:
         """Yield the labels in parts, with at most MOST_ENTRIES entries each unless a label alone has more."""
         flags = np.zeros(self._n_labels, dtype=np.uint8)
@@ -342,9 +357,10 @@ class _Draws:
                 words[row] = sum(1 << draw for draw in range(len(self.exchanged)) if draw >> number & 1)
             exchange(words, self.exchanged)
             return
+        quietly = replace(resampling, progress=None)  # it is shown by part
         if exchanges:
-            resampling.run(exchange_at_random, self.exchanged)
-        resampling.run(weigh_at_random, self.weighted)
+            quietly.run(exchange_at_random, self.exchanged)
+        quietly.run(weigh_at_random, self.weighted)
 
     def test(self, sides: Sequence[LabelMean], rates: slice, bins: slice, *, by_exchange: bool) -> PairedT:
         """Test a difference from the means of system and baseline over all labels, or within a bin."""
@@ -400,7 +416,7 @@ def compare_labels(
             for code, name in enumerate(setup.groups.names):
                 inside = np.where(setup.groups.codes[rows] == code, units, 0.0)
                 groups[name] = inside, [of_system.groups[code] for of_system in totals]
-        for pair, k in itertools.product(pairs, task.cutoffs.tolist() or [None]):
+        for pair, k in itertools.product(pairs, dict.fromkeys(measure.k for measure in tested[number])):
             measures = [measure for measure in tested[number] if measure.k == k]
             entries = _Entries(blocks, pair, k or ALL_RANKS)
             for group, (of_group, of_systems) in groups.items():
@@ -441,6 +457,8 @@ def _compare_pair(
         weights = rates.weigh(over_all, labels, find_cells)
         weights[:, labels >= setup.n_labels] = 0.0  # names that are no label
         draws.add(part, weights, bins, resampling, exchanges=by_exchange)
+        if resampling.progress is not None:
+            resampling.progress(DRAWS * part.codes.size // entries.n_entries)
     names = ["", *([] if setup.bins is None else [part.name for part in setup.bins.bins])]
     for place, name in enumerate(names):
         inside = slice(place - 1, place) if name else slice(None)

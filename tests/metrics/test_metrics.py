@@ -156,7 +156,9 @@ def test_every_measure_has_a_definition_and_comes_back_by_its_name_with_its_opti
         options = name.partition("(")[2].partition(")")[0]
         chosen = dict(option.split("=") for option in options.split(",") if option)
         assert {key: measure.option(key) for key in chosen} == chosen
-        assert measure.norm.formula in measure.definition
+        of_means = measure.option("of") == "means"
+        assert (measure.norm.formula in measure.definition) != of_means
+        assert ("mean precision P and the mean recall R" in measure.definition) == of_means
         assert measure.k is None or measure.definition.endswith(f"; k = {measure.k}")
         is_cut = measure.k is None and measure.metric.cutoff == "optional"
         assert ("; over the whole list" in measure.definition) == is_cut

@@ -67,8 +67,6 @@ CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 OF = ("labels", "means")
 
-OF_MEANS = " (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))"
-
 MEANS_NOTE = "of=means is the F measure of the macro precision and recall (Sokolova, Lapalme 2009), as in caml-mimic; "
 
 
@@ -84,20 +82,18 @@ def _micro(name: str, title: str, rate: str, divisor: str, **fields: Any) -> Met
 
 
 def _label_wise(name: str, title: str, rate: str, average: str, cutoff: str = "required") -> Metric:
-    formula = FORMULAS[rate]
     note = WEIGHTED_NOTE
     choices: dict[str, tuple[str, ...]] = {}
     if average == "macro":
         note = MACRO_NOTE
         if rate == "F":
-            formula += OF_MEANS
             note = MEANS_NOTE + note
             choices["of"] = OF
         choices["over"] = OVER
     return Metric(
         name,
         title,
-        {average: Norm("", average, formula)},
+        {average: Norm("", average, FORMULAS[rate])},
         YANG if rate != "balanced" else SOKOLOVA,
         fold=rate,
         family="label",
@@ -126,14 +122,12 @@ def _decision(
     if len(averages) > 1:
         choices["zero"] = ZEROS
         notes += [AVERAGE_NOTES[average] for average in averages if average in AVERAGE_NOTES]
-    formula = FORMULAS.get(rate, "")
     if rate == "F":
-        formula += OF_MEANS
         choices["of"] = OF
     return Metric(
         name,
         title,
-        norms or {"cells": Norm("", "cells", formula)},
+        norms or {"cells": Norm("", "cells", FORMULAS[rate])},
         SOKOLOVA,
         fold=rate,
         family="confusion",

@@ -18,6 +18,8 @@ DISCOUNT_TEXT = {
 
 GAIN_TEXT = {"linear": "grade (1 in binary truth)", "exp": "2^grade - 1", "binary": "1"}
 
+MEANS_TEXT = "(1 + beta^2) P R / (beta^2 P + R) of the mean precision P and the mean recall R"  # of=means
+
 AVERAGE_TEXT = {
     "mean": "mean over instances",
     "samples": "mean over instances",
@@ -192,7 +194,10 @@ class Measure:
     @property
     def definition(self) -> str:
         """The definition of this number in one line."""
-        return "; ".join([self.norm.formula, *self._explain()])
+        formula = self.norm.formula
+        if self.option("of") == "means":
+            formula = MEANS_TEXT
+        return "; ".join([formula, *self._explain()])
 
     def _explain(self) -> Iterator[str]:
         """Yield what the symbols of the formula, the options and the cutoff mean."""

@@ -184,6 +184,52 @@ def test_names_of_labels_stand_beside_their_ids(case, tmp_path):
     pd.testing.assert_frame_equal(saved.set_index("label"), frame, check_dtype=False)
 
 
+ONLY = [1, 4, 5, 9]
+WORDS = [f"name {label}" for label in range(N_LABELS)]
+
+
+@pytest.mark.parametrize("names", [None, WORDS], ids=["ids", "names"])
+def test_labels_that_count_keep_their_ids_names_and_training_counts(names):
+    options = {"metrics": "macroF1", "k": [1, 3], "counts": np.arange(N_LABELS), "n_train": 99}
+    only = ONLY if names is None else [names[label] for label in ONLY]
+    evaluator = Evaluator(labels=names, only_labels=only, **options)
+    evaluator.update(Y, S)
+    evaluator.save("s.xmc")
+    result = score(Y, S, labels=names, only_labels=only, save_labels="l.csv", **options)
+    cut = score(Y[:, ONLY], S[:, ONLY], **options | {"counts": np.array(ONLY)}).labels.to_frame()
+    cut.index = pd.Index(ONLY, name="label")[cut.index]
+    saved = pd.read_csv("l.csv", index_col="label")
+    for frame in (
+        result.labels.to_frame(),
+        evaluator.result().labels.to_frame(),
+        saved,
+        merge(["s.xmc"]).labels.to_frame(),
+    ):
+        if names and "name" in frame:
+            assert frame["name"].tolist() == [names[label] for label in frame.index]
+        pd.testing.assert_frame_equal(frame[[*cut]], cut, check_dtype=False)
+    assert ("name" in saved) == (names is not None)
+
+
+def test_names_that_are_no_label_are_not_listed(tmp_path):
+    (tmp_path / "p.jsonl").write_text(
+        "".join(f'{{"data": [["{name}", 1], ["z{name}", 2], ["name 4", 0.5]]}}\n' for name in WORDS[:3]),
+        encoding="utf-8",
+    )
+    truth = [[0], [1, 4], [2]]
+    for only, expected in ((None, [0, 1, 2, 4]), (["name 4", "name 1"], [1, 4])):
+        options = {
+            "labels": WORDS,
+            "only_labels": only,
+            "unknown_labels": "miss",
+            "save_labels": "l.csv",
+            "force": True,
+        }
+        labels = score(truth, tmp_path / "p.jsonl", metrics="macroF1", k=2, **options).labels
+        assert labels["label"].tolist() == pd.read_csv("l.csv")["label"].tolist() == expected
+        assert labels["name"].tolist() == [WORDS[label] for label in expected]
+
+
 def test_a_file_has_the_labels_of_each_system_and_run():
     systems = {"a": S, "b": [1 - S, S**2 / 2]}
     options = {"metrics": "macroF1(zero=skip)", "k": [1, 3]}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.comparison.comparison import Comparison
@@ -123,3 +124,13 @@ def find(datasets, name):
 @pytest.mark.parametrize(("kind", "choose", "unread"), RECORDS, ids=[kind.__name__ for kind, *_ in RECORDS])
 def test_every_attribute_of_a_record_is_in_json(kind, choose, unread, documents):
     assert {field.name for field in fields(kind)} - set(choose(*documents)) == unread
+
+
+@pytest.mark.parametrize(("top", "keys"), [(2.0, {"1", "2"}), (0.5, {"0", "1", "2"})], ids=["whole", "fractions"])
+def test_true_labels_without_a_score_are_keyed_by_the_lowest_grade_that_is_true(top, keys):
+    metrics = ["LRAP", "LRAP(rel=2)"] if top == 2.0 else ["LRAP", "LRAP(rel=1)", "LRAP(rel=2)"]
+    truth, scores = np.array([[top, 2, 1]]), csr_matrix([[0, 0, 1.0]])
+    result = xmceval.score(truth, scores, metrics=metrics, grades=True)
+    [system] = json.loads(result.to_json())["systems"]
+    assert system["unscored"].keys() == keys
+    assert system["unscored"][min(keys)] == {"number": 2, "n_true": 3}

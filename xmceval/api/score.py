@@ -550,6 +550,7 @@ def finish_state(state: State) -> Result:
         scores=first_of(state.scores),
         held_labels=held_labels,
         label_names=state.names or setup.labels or NO_NAMES,
+        label_ids=None if setup.subset is None else setup.subset.ids,
         nouns=setup.nouns,
     )
 

@@ -37,7 +37,7 @@ from xmceval.report.renderable import render
 @options.dask
 @options.strict
 @options.quiet
-@options.verbose
+@options.option("-v", "--verbose", is_flag=True, help="Also print how files were read.")
 def command(file: str, form: str, **arguments: Any) -> None:
     """Score the systems of FILE on its data sets, and compare them.
 

@@ -136,11 +136,14 @@ def inspect_file(
         is_outside = declared.is_known and contents.labels.n_labels > declared.n_labels
         try:
             if is_outside or not contents.are_grades:
-                count_labels(source, width=declared, threads=threads)  # which refuses the first such label or value
+                # which refuses the first such label or value
+                count_labels(source, width=declared, threads=threads, may_be_fractions=opened.has_grades)
         except DataError as error:
             faults += str(error).split("\n")
-        if contents.greatest > 1 and not (opened.has_grades or opened.is_ranked):
-            grades = argument("grades", True)
+        grades = argument("grades", True)
+        if opened.has_grades and not (contents.are_grades or faults):
+            warnings.append(f"{source.name} has fractions: score needs {grades} if these are grades")
+        elif contents.greatest > 1 and not (opened.has_grades or opened.is_ranked):
             warnings.append(
                 f"{source.name} has values up to {contents.greatest:g}: score needs {grades} if these are grades"
             )

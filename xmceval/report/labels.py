@@ -74,14 +74,17 @@ def list_labels(result: Scored, n: int = AT_ONCE) -> Iterator[ResultLabels]:
         raise UsageError("more rows were added since this result (hint: read labels before the next update)")
     names = result.label_names.listed
     propensities = result.propensities
-    for values in task.by_label(part, n):
-        ids = values["label"]
+    for values in task.by_label(part, n, result.counts.n_labels):
+        places = values["label"]
+        ids = places
+        if result.label_ids is not None:
+            ids = result.label_ids[places]
         columns = ResultLabels(label=ids)
         if names:
             columns["name"] = np.array([str(names[label]) for label in ids.tolist()], dtype=object)
         if propensities is not None and propensities.from_training:
-            columns["train"] = propensities.counts[propensities.codes_of(ids)]
-        columns.update(values)
+            columns["train"] = propensities.counts[propensities.codes_of(places)]
+        columns |= {name: column for name, column in values.items() if name != "label"}
         yield columns
 
 

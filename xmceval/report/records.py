@@ -62,6 +62,7 @@ def record_propensities(propensities: Propensities | None) -> Record | None:
 def record_system(result: Scored) -> Record:
     """Return the record of one system."""
     counts = result.counts
+    default = float(1.0 not in counts.unscored)  # any grade above 0 is 1 or above, unless there are fractions
     slices = []
     for part in result.slices:
         metrics = {}
@@ -88,7 +89,9 @@ def record_system(result: Scored) -> Record:
         "inputs": result.inputs,
         "doubts": result.doubts,
         "notes": (*result.facts, *result.notes),
-        "unscored": {format_number(grade): unscored._asdict() for grade, unscored in counts.unscored.items()},
+        "unscored": {
+            format_number(grade or default): unscored._asdict() for grade, unscored in counts.unscored.items()
+        },
     }
 
 

@@ -111,6 +111,8 @@ class Result(Scored, OfResults, Mapping[str, float]):
         What `labels` is computed from: 4 bytes per count and label.
     label_names : object
         What has the names of all labels as its ``listed``.
+    label_ids : array of int [n_labels], optional
+        The ids of the labels that count, if not all do.
     nouns : Nouns
         What its tables call rows and labels: ``nouns.row`` is ``instance``, or ``query`` where the truth is qrels.
 

@@ -156,6 +156,7 @@ class Scored:
     # what `labels` are computed from: tasks that count labels, their parts of the totals, and the rows of these then
     held_labels: Sequence[tuple[Any, Any, int]] = ()
     label_names: Any = NO_NAMES  # the names of all labels are its `listed`
+    label_ids: Any = None  # int64 [n]; the ids of the labels that count, if not all do
     nouns: Nouns = OF_LABELS
 
     @cached_property

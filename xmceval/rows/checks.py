@@ -78,7 +78,7 @@ def _fault(
     """Describe what a check kernel left in `status`, int64 [5]."""
     code, row, label, entry = (int(number) for number in status[:4])
     names = block.entry_names(row, label)
-    if names.label == f"label {label}" and label >= BEYOND:
+    if names.label == f"label {label}" and label >= BEYOND and code != kernels.OUT_OF_RANGE:
         names = names._replace(label="name without a label")
     place = names.places[0]
     if label < 0:

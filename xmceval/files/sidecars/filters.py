@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, UsageError, counted, describe_type
 from xmceval.files.arrays.npy import is_npy, read_array
 from xmceval.files.io.chunks import Places, without_comment
 from xmceval.files.io.paths import to_path
@@ -162,6 +162,8 @@ def _read_words(path: Path) -> Iterable[tuple[str, str]]:
 def _listed_pairs(pairs: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(pairs, np.ndarray):
         pairs = pairs.tolist()
+    if not isinstance(pairs, Iterable):
+        raise UsageError(f"filter: expected pairs of query and document, got {describe_type(pairs)}")
     for i, pair in enumerate(pairs):
         is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
         if not (is_pair and all(isinstance(word, str) for word in pair)):  # also words of numpy

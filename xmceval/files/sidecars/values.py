@@ -38,8 +38,9 @@ _numbering = Lock()
 class Names:
     """The names of labels 0, 1, ..., in UTF-8, with a hash table; `source` says where they come from."""
 
-    def __init__(self, names: Sequence[bytes], source: str) -> None:
+    def __init__(self, names: Sequence[bytes], source: str, *, is_list: bool = False) -> None:
         self.source = source
+        self._is_list = is_list
         self.others: Words | None = None  # names that are no label, if predictions may have them
         self.hint = ""  # of the error for such a name
         self.words = Words()
@@ -47,7 +48,7 @@ class Names:
         if len(self) < len(names):
             label = int(np.argmax(numbers != np.arange(len(names))))
             name = names[label].decode(errors="backslashreplace")[:40]
-            raise DataError(f"{source}:{label + 1}: {name!r} appears twice, first at {source}:{numbers[label] + 1}")
+            raise DataError(f"{self.place(label)}: {name!r} appears twice, first at {self.place(int(numbers[label]))}")
 
     @classmethod
     def of(cls, labels: Any, source: str = "labels") -> Names:
@@ -73,10 +74,16 @@ class Names:
             if not isinstance(text, bytes) or not text:
                 raise DataError(f"{source}[{label}]: expected the name of a label, got {word!r}")
             names.append(text)
-        return cls(names, source)
+        return cls(names, source, is_list=True)
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def place(self, label: int) -> str:
+        """Return the place of a name."""
+        if self._is_list:
+            return f"{self.source}[{label}]"
+        return f"{self.source}:{label + 1}"
 
     def for_predictions(self, unknown_labels: str) -> Names:
         """Return the names as predictions look them up: others are an error, or labels from BEYOND on."""

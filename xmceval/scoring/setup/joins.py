@@ -244,9 +244,9 @@ def find_subset(only_labels: Any, known: KnownLabels, truth: Opened | None) -> L
     first = int(np.argmin(labels))
     if labels[first] < 0:
         name = words[first].decode(errors="backslashreplace")
-        raise DataError(f"{listed.source}:{first + 1}: {unknown_name(name[:40], names)}")
+        raise DataError(f"{listed.place(first)}: {unknown_name(name[:40], names)}")
     last = int(np.argmax(labels))
-    return LabelSubset(np.sort(labels), listed.source, Largest(int(labels[last]), f"{listed.source}:{last + 1}"))
+    return LabelSubset(np.sort(labels), listed.source, Largest(int(labels[last]), listed.place(last)))
 
 
 def find_width(options: Options, truth: Opened | None, names: Names | None) -> Width:

@@ -409,16 +409,17 @@ class Labelwise(Task):
             means.append(self._sum(inside, table.where(by_code[codes]), of_bin))
         return means
 
-    def by_label(self, part: LabelCounters, n: int) -> Iterator[dict[str, NDArray[Any]]]:
+    def by_label(self, part: LabelCounters, n: int, n_labels: int) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield columns with the values of at most `n` labels that are true or predicted, such as ``label``, ``tp@5``.
 
+        Names that are no label have the numbers from `n_labels` on, and are left out.
         A rate 0/0 is the `zero` of the measures if they share one, else 0; NaN for skip.
         """
         suffixes = [f"@{k}" for k in self.cutoffs] or [""]
         zero = min(measure.option("zero", "0") for measure in self.measures)
         for labels, by_slot in part.table().in_turn(n):
             counts = by_slot[:, : FIRST_SPAN + 2 * len(suffixes)] * part.unit
-            used = counts.any(axis=1)
+            used = counts.any(axis=1) & (labels < n_labels)
             true = counts[used, TRUE]
             predicted = counts[used, FIRST_SPAN::2].cumsum(axis=1).T
             tp = counts[used, FIRST_SPAN + 1 :: 2].cumsum(axis=1).T

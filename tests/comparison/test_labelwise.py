@@ -288,4 +288,5 @@ def test_the_test_is_described_as_it_was_made(rng):
     truth, first, second = made(rng, 9, 3)  # all exchanges
     few = xmceval.compare(truth_of(truth), {"a": matrix(first), "b": matrix(second)}, metrics="macroF1@3")
     assert few.differences[0].n_differing == 3
+    assert "resamples" not in few.to_dict()["comparisons"][0]
     assert "1,000 exchanges" not in str(few)

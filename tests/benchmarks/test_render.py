@@ -126,3 +126,9 @@ def test_a_benchmark_without_any_values_is_written_in_every_form(three):
     assert len(nothing) == 0
     assert nothing.to_dict()["datasets"][0]["comparison"] is None
     assert all(render(nothing, form) for form in ("table", "md", "latex", "csv", "json", "html"))
+
+
+def test_a_mean_without_room_stands_below_data_sets_side_by_side(singles):
+    heads = render(singles, "table", width=82).splitlines()
+    assert heads[0].split() == ["first", "second"]
+    assert [line for line in heads if line.split() == ["mean"]]

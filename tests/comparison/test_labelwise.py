@@ -34,6 +34,7 @@ OF_DECISIONS = {
     "recall_score(average=weighted)": ("recall", {"average": "weighted"}),
 }
 TRAIN = [3, 1, 0, 2, 4, 1, 1]
+WHY_NOT = "only means over instances and rates of labels in single runs have them"
 
 
 def made(rng, n_rows, n_differing):
@@ -255,16 +256,37 @@ def test_a_large_bias_of_draws_does_not_move_the_interval():
         assert difference.low < difference.difference < difference.high
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"metrics": "macroF1(over=largest)", "k": 1}, "only means over instances and rates of labels have them"),
-        ({"metrics": "macroAUC"}, "only means over instances and rates of labels have them"),
-        ({"metrics": "MCC(average=macro)"}, "only means over instances and rates of labels have them"),
-    ],
-)
-def test_metrics_that_are_not_tested_say_so(options, reason, rng):
+@pytest.mark.parametrize("metric", ["macroF1(over=largest)@1", "macroAUC", "MCC(average=macro)"])
+def test_metrics_that_are_not_tested_say_so(metric, rng):
     truth, (a, b) = spread_out(rng, 50)
-    comparison = xmceval.compare(truth, {"a": a, "b": b}, **options)
-    assert reason in " ".join(comparison.facts)
+    comparison = xmceval.compare(truth, {"a": a, "b": b}, metrics=metric)
+    assert WHY_NOT in " ".join(comparison.facts)
     assert all(difference.p is None for difference in comparison.values())
+
+
+def test_two_runs_are_not_tested_and_the_fact_names_single_runs(rng):
+    truth, (a, b) = spread_out(rng, 50)
+    comparison = xmceval.compare(truth, {"a": [a, a * 2], "b": b}, metrics="macroF1@1")
+    assert WHY_NOT in " ".join(comparison.facts)
+    assert comparison["macroF1@1", "b", "a"].p is None
+
+
+def test_the_seed_changes_the_draws(rng):
+    truth, (a, b) = spread_out(rng, 50)
+    widths = set()
+    for seed in (0, 1):
+        [difference] = xmceval.compare(truth, {"a": a, "b": b}, metrics="macroF1@1", seed=seed).values()
+        widths.add(difference.high - difference.low)
+    assert len(widths) == 2
+
+
+def test_the_test_is_described_as_it_was_made(rng):
+    truth, (a, b) = spread_out(rng, 50)
+    text = " ".join(str(xmceval.compare(truth, {"a": a, "b": b}, metrics="coverage@1,macroF1@1")).split())
+    assert "coverage: p is from 1,000 exchanges of systems in random instances; seed 0" in text  # without an interval
+    assert "macroF1: p is from 1,000 exchanges of systems in random instances; the interval is from random" in text
+    truth, first, second = made(rng, 9, 3)  # all exchanges
+    few = xmceval.compare(truth_of(truth), {"a": matrix(first), "b": matrix(second)}, metrics="macroF1@3")
+    assert few.differences[0].n_differing == 3
+    assert "resamples" not in few.to_dict()["comparisons"][0]
+    assert "1,000 exchanges" not in str(few)

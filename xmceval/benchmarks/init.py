@@ -19,7 +19,8 @@ from xmceval.files.ranking.queries import Judgments
 
 ROLES = {"truth": frozenset({"tst", "test"}), "train": frozenset({"trn", "train"})}  # words in file names
 SEPARATORS = re.compile(r"[_-]")  # between words in file names
-NUMBER = re.compile(r"\d+(?=\D*$)")  # the last one
+# The last number, if it is a word of its own or follows seed or run: unlike those of bonsai-v2 and xlnet-670k
+NUMBER = re.compile(r"(?:(?<=seed)|(?<=run)|(?<![^\W_]))\d+(?![^\W_])(?=\D*$)", re.IGNORECASE)
 OF_RUN = re.compile(r"[-_. ]?(seed|run)?[-_. ]?#", re.IGNORECASE)  # what tells runs apart, with # for their number
 IGNORED = frozenset({FILE_NAME, "corpus.jsonl", "queries.jsonl"})  # those of BEIR are texts
 DEEPEST = 4  # levels of folders to search
@@ -48,8 +49,8 @@ def propose(home: Path) -> tuple[str, list[str]]:
     one with trn or train has its training labels; of several, the one with a Y in its name, as in tst_X_Y.txt
     and Y.tst.npz. A score file with the truth's number of rows belongs to the data set that its path names, as
     in runs/MODEL/SET.npz, or whose folder contains it. Files whose paths differ only in the data set are one
-    system, and those that differ in their last number too are its runs. As in BEIR, qrels/test.tsv is the truth
-    of the folder above it.
+    system, and those that differ in the number of a seed or run too are its runs. As in BEIR, qrels/test.tsv is
+    the truth of the folder above it.
     """
     paths = list(_list_files(home))
     doubts: list[str] = []

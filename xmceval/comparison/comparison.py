@@ -238,13 +238,18 @@ def record_comparison(comparison: Compared) -> Record:
 
 def record_difference(difference: Difference) -> Record:
     """Return the record of a difference between two systems."""
+    way: Record = {}
+    if difference.test:
+        way["test"] = difference.test
+    if difference.test == "randomization" and difference.n_differing is None:
+        way["resamples"] = DRAWS
     return {
         **pick(difference, ("system", "baseline")),
         "metric": difference.measure.name,
         "bin": difference.bin or None,
         **pick(difference, ("difference", "low", "high", "p", "p_adjusted", "effect", "detectable")),
         **pick(difference, ("wins", "ties", "losses", "n", "caution", "unit", "error", "degrees", "n_differing")),
-        **({"test": difference.test, "resamples": DRAWS} if difference.test else {}),
+        **way,
     }
 
 

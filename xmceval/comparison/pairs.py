@@ -355,7 +355,7 @@ def _order_pairs(
             if difference.unit == "run":
                 why = "the runs of each system are all alike"
             elif figure.measure not in of_rows:
-                means = f"only means over {plural(nouns.row)} and rates of labels have them"
+                means = f"only means over {plural(nouns.row)} and rates of labels in single runs have them"
                 why = f"{means}, or any metric of {FEWEST} runs of each system"
             else:
                 why = f"there is only one {nouns.row}" if difference.n else "a system has nothing to divide by"

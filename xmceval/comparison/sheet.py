@@ -28,10 +28,12 @@ from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, j
 from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, SD, Layout, Listing, Sheet
 
 DETECTED = "*"
-WAYS = {  # how label-wise metrics are tested
-    "randomization": "p is from {draws:,} exchanges of systems in random {rows}; "
-    "the interval is from random weights of {rows}; seed {seed}",
-    "bootstrap": "the t test and the interval are from random weights of {rows}; seed {seed}",
+EXCHANGED = "p is from {draws:,} exchanges of systems in random {rows}"
+WEIGHTED = "the interval is from random weights of {rows}"
+WAYS = {  # how label-wise metrics are tested, by test and whether there is an interval
+    ("randomization", True): f"{EXCHANGED}; {WEIGHTED}",
+    ("randomization", False): EXCHANGED,
+    ("bootstrap", True): "the t test and the interval are from random weights of {rows}",
 }
 MOST_PAIRS = 3  # pairs with their own sentences and lists
 
@@ -202,10 +204,10 @@ def describe_tests(testing: Testing, comparisons: Mapping[str, Compared]) -> Ite
         yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
         yield f"{how}, {level}; says nothing about retraining"
-    for test, names in _group(every, attrgetter("test")).items():
-        if test:
-            measures = dict.fromkeys(difference.measure.head for difference in names)
-            yield f"{listed(measures, 'and')}: {WAYS[test].format(draws=DRAWS, rows=rows, seed=testing.seed)}"
+    drawn = [difference for difference in every if difference.test and difference.n_differing is None]
+    for way, of_way in _group(drawn, lambda difference: (difference.test, difference.low is not None)).items():
+        measures = listed(dict.fromkeys(difference.measure.head for difference in of_way), "and")
+        yield f"{measures}: {WAYS[way].format(draws=DRAWS, rows=rows)}; seed {testing.seed}"
 
 
 def _write_range(numbers: Collection[int]) -> str:

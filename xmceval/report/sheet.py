@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from xmceval.errors import UsageError, argument
 from xmceval.metrics.measure import Measure
 from xmceval.rows.nouns import Nouns
 from xmceval.scoring.options import chosen, option, specs
@@ -93,6 +95,13 @@ class Layout:
     def __post_init__(self) -> None:
         if self.places is not None:
             specs(type(self))["places"].check_whole("places", self.places)
+        for name, text in (("caption", self.caption), ("label", self.label)):
+            bare = re.sub(r"\\.", "", text or "")
+            if "%" in bare or bare.endswith("\\") or bare.count("{") != bare.count("}"):
+                raise UsageError(
+                    f"{argument(name)} is LaTeX, and {text!r} would not end where it should "
+                    r"(hint: write \% for %, and close each brace)"
+                )
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:

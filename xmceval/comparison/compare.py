@@ -84,8 +84,8 @@ def compare(
     adjust_over : {"metric", "all"}
         Holm over the pairs within each metric, or over all differences.
     resamples, seed : int
-        For randomization. The draws depend only on the seed, the resample and the row, and sums have a fixed
-        order: p has the same digits on every machine.
+        For randomization; the seed also for label-wise metrics. The draws depend only on the seed, the resample
+        and the row, and sums have a fixed order: p has the same digits on every machine.
     rows : bool
         Keep the per-row values in memory: each of `results` has them as ``rows``, as in `score`.
     save_rows : path, optional

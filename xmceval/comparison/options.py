@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from xmceval.errors import UsageError, agreeing, argument, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.scoring.options import chosen, option, specs
 
 # How a value compares with the baseline's: better or worse, no difference found, or not tested.
@@ -34,7 +34,15 @@ class Testing:
     resamples: int = option(
         10_000, "Testing", "Number of resamples, for randomization.", kind=int, low=100, metavar="N"
     )
-    seed: int = option(0, "Testing", "Random seed, for randomization.", kind=int, low=0, high=2**63 - 1, metavar="N")
+    seed: int = option(
+        0,
+        "Testing",
+        "Random seed, for randomization and label-wise metrics.",
+        kind=int,
+        low=0,
+        high=2**63 - 1,
+        metavar="N",
+    )
 
     def __post_init__(self) -> None:
         for name, spec in specs(type(self)).items():
@@ -47,15 +55,14 @@ class Testing:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the testing options from a function's arguments; refuse resampling options for other tests."""
+        """Take the testing options from a function's arguments; refuse the number of resamples for other tests.
+
+        The seed is also that of tests of label-wise metrics.
+        """
         testing = cls(**chosen(cls, arguments))
-        defaults = cls.__dataclass_fields__
-        unused = [name for name in ("resamples", "seed") if getattr(testing, name) != defaults[name].default]
-        if unused and not testing.holds_rows:
-            verb = agreeing(len(unused), "has", "have")
+        if testing.resamples != cls.resamples and not testing.holds_rows:
             raise UsageError(
-                f"{listed(map(argument, unused))} {verb} no effect on t tests "
-                f"(hint: pass {argument('test', 'randomization')})"
+                f"{argument('resamples')} has no effect on t tests (hint: pass {argument('test', 'randomization')})"
             )
         return testing
 

@@ -354,9 +354,11 @@ def _order_pairs(
                 continue
             if difference.unit == "run":
                 why = "the runs of each system are all alike"
+            elif difference.test:
+                why = f"the difference does not depend on how {plural(nouns.row)} are weighted"
             elif figure.measure not in of_rows:
-                means = f"only means over {plural(nouns.row)} and rates of labels have them"
-                why = f"{means}, or any metric of {FEWEST} runs of each system"
+                of_one_run = f"means over {plural(nouns.row)} and, with one run of each system, most rates of labels"
+                why = f"only {of_one_run} have them, or any metric of {FEWEST} runs of each system"
             else:
                 why = f"there is only one {nouns.row}" if difference.n else "a system has nothing to divide by"
             untested.setdefault(why, {})[figure.name] = None

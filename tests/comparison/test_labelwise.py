@@ -107,6 +107,7 @@ def test_random_exchanges_have_the_p_of_all_exchanges(seed):
         p = np.mean(sizes >= sizes[0] - 1e-12)
         difference = comparison[f"{name}@3", "b", "a"]
         assert difference.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / DRAWS) + 1 / DRAWS)
+        assert difference.p * (1 + DRAWS) == pytest.approx(round(difference.p * (1 + DRAWS)), abs=1e-9)
         assert difference.test == "randomization"
 
 
@@ -304,6 +305,20 @@ def test_weights_scale_rows(rng):
     for key, difference in alone.items():
         assert some[key].interval == pytest.approx(difference.interval, abs=1e-12)
         assert (some[key].p, some[key].n) == (pytest.approx(difference.p, abs=1e-12), 250)
+
+
+def test_rows_without_weight_do_not_differ(rng):
+    truth, first, second = made(rng, 30, 20)
+    differing = np.flatnonzero([set(one) != set(other) for one, other in zip(first, second, strict=True)])
+    weights = np.ones(30)
+    weights[differing[3:]] = 0
+    names = list(AT_K)[:3]
+    found = compare(truth, first, second, names, sample_weight=weights)
+    kept = np.flatnonzero(weights)
+    alone = compare(*([rows[row] for row in kept] for rows in (truth, first, second)), names)
+    for key, difference in alone.items():
+        assert (found[key].n_differing, found[key].n, difference.n_differing) == (3, 13, 3)
+        assert found[key].p == difference.p
 
 
 def test_holm_and_verdicts_count_label_wise_metrics(rng):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from judge import naive_labels, naive_pairs
 from scipy import sparse, stats
+from support.labels import PAIRS, population_of, simulate
 
 import xmceval
 from xmceval.comparison.paired import DRAWS
@@ -107,6 +108,7 @@ def test_random_exchanges_have_the_p_of_all_exchanges(seed):
         p = np.mean(sizes >= sizes[0] - 1e-12)
         difference = comparison[f"{name}@3", "b", "a"]
         assert difference.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / DRAWS) + 1 / DRAWS)
+        assert difference.p * (1 + DRAWS) == pytest.approx(round(difference.p * (1 + DRAWS)), abs=1e-9)
         assert difference.test == "randomization"
 
 
@@ -139,6 +141,82 @@ def test_intervals_are_those_of_exponential_weights(metrics, rng):
             error = (high - low) / 2 / stats.t.ppf(0.975, 59)
             assert difference.p == pytest.approx(2 * stats.t.sf(abs(difference.difference) / error, 59), abs=1e-9)
             assert difference.test == "bootstrap"
+
+
+@pytest.mark.parametrize("metric", ["macroF1", "macroP(zero=skip)", "f1_score(average=macro)"])
+def test_labels_that_systems_predict_alike_count_in_intervals(metric, rng):
+    truth, (a, b) = spread_out(rng)
+    alone = xmceval.compare(truth, {"a": a, "b": b}, metrics=metric, k=40)
+    hits = sparse.csr_matrix(np.ones((400, 60)))  # always right, so that their rates are 1 for all weights
+    wide = [sparse.hstack([array, hits]).tocsr() for array in (truth, a, b)]
+    among = xmceval.compare(wide[0], {"a": wide[1], "b": wide[2]}, metrics=metric, k=100)
+    [one], [other] = alone.values(), among.values()
+    assert other.difference == pytest.approx(0.4 * one.difference, abs=1e-12)
+    assert other.interval == pytest.approx(tuple(0.4 * bound for bound in one.interval), abs=1e-12)
+    assert other.p == pytest.approx(one.p, abs=1e-9)
+
+
+def test_a_difference_without_variation_has_no_interval():
+    """Each label has one positive, so that weights of rows do not change its rates."""
+    truth = sparse.identity(8, format="csr")
+    systems = {"nothing": sparse.csr_matrix((8, 8)), "right": truth, "more": truth + sparse.eye(8, k=1, format="csr")}
+    found = xmceval.compare(truth, systems, metrics="recall_score(average=macro),macroR", k=2)
+    recall = found["recall_score(average=macro)", "right", "nothing"]
+    assert (recall.difference, recall.low, recall.p) == (1.0, None, None)
+    assert found["recall_score(average=macro)", "more", "right"].p == 1.0
+    assert found["macroR@2", "right", "nothing"].low is None
+    assert "macro): the difference does not depend on how instances are weighted" in " ".join(found.facts)
+    assert "macroR: p is from 1,000 exchanges of systems in random instances; seed 0" in str(found)
+
+
+def test_the_seed_decides_draws(rng):
+    truth, (a, b) = spread_out(rng, 100)
+    found = [xmceval.compare(truth, {"a": a, "b": b}, metrics=NAMES, k=3, seed=seed) for seed in (0, 0, 1)]
+    assert collect(found[0]) == collect(found[1])
+    for difference, other in zip(found[0].values(), found[2].values(), strict=True):
+        if difference.measure.name != "coverage@3":
+            assert difference.low != other.low
+        assert difference.difference == other.difference
+        assert difference.p == pytest.approx(other.p, abs=0.07)
+
+
+@pytest.mark.parametrize("options", [{}, {"empty_rows": "drop"}, {"by_group": ["x"] * 4 + ["y"] * 4}])
+def test_systems_without_counts_are_compared(options):
+    nothing, one = sparse.csr_matrix((8, 8)), sparse.identity(8, format="csr")
+    metrics = "macroF1(over=train),macroP(zero=1),weightedF1,f1_score(average=macro)"
+    given = {"metrics": metrics, "k": 1, "counts": [1] * 8, "n_train": 8, **options}
+    comparison = xmceval.compare(nothing, {"a": nothing, "b": one}, **given)
+    is_left_out = "empty_rows" in options
+    difference = comparison["macroP(zero=1)@1", "b", "a"]
+    assert (difference.difference, difference.p is None) == (0.0 if is_left_out else -1.0, is_left_out)
+    no_rows = xmceval.compare(nothing[:0], {"a": nothing[:0], "b": one[:0]}, **given | {"by_group": None})
+    assert all(difference.p is None for difference in no_rows.values())
+
+
+LEAST, MOST = 0.035, 0.065  # false alarms of exchangeable systems
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", PAIRS)
+def test_tests_err_and_intervals_cover_as_they_should(name):
+    difference, share = population_of(name)
+    rates = simulate(name, 1000)
+    if name.startswith("exchangeable"):
+        assert LEAST <= rates["detected"] <= MOST
+    if name.startswith("equal"):
+        assert abs(difference) < 0.001
+        assert share > 1.9
+        assert rates["detected"] <= 0.085
+    assert 0.90 <= rates["covers"] <= 0.97
+    assert rates["holds"] == 1
+
+
+@pytest.mark.parametrize("name", ["exchangeable, at k", "equal macro F1, 1.9 times as many predictions"])
+def test_few_samples_err_as_rarely(name):
+    rates = simulate(name, 60)
+    assert 0 < rates["detected"] <= 0.12
+    assert rates["covers"] >= 0.88
+    assert rates["holds"] == 1
 
 
 def spread_out(rng, n_rows=400, n_labels=40):
@@ -228,6 +306,20 @@ def test_weights_scale_rows(rng):
     for key, difference in alone.items():
         assert some[key].interval == pytest.approx(difference.interval, abs=1e-12)
         assert (some[key].p, some[key].n) == (pytest.approx(difference.p, abs=1e-12), 250)
+
+
+def test_rows_without_weight_do_not_differ(rng):
+    truth, first, second = made(rng, 30, 20)
+    differing = np.flatnonzero([set(one) != set(other) for one, other in zip(first, second, strict=True)])
+    weights = np.ones(30)
+    weights[differing[3:]] = 0
+    names = list(AT_K)[:3]
+    found = compare(truth, first, second, names, sample_weight=weights)
+    kept = np.flatnonzero(weights)
+    alone = compare(*([rows[row] for row in kept] for rows in (truth, first, second)), names)
+    for key, difference in alone.items():
+        assert (found[key].n_differing, found[key].n, difference.n_differing) == (3, 13, 3)
+        assert found[key].p == difference.p
 
 
 def test_holm_and_verdicts_count_label_wise_metrics(rng):

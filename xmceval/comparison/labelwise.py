@@ -41,7 +41,6 @@ from xmceval.kernels.metrics.resampling import (
     weigh_rows,
 )
 from xmceval.kernels.metrics.sums import FEW_DIFFER
-from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.propensity import NO_IDS
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
@@ -49,13 +48,14 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, JointRows
 from xmceval.scoring.estimates import t_quantile
 from xmceval.scoring.setup.setup import Setup
-from xmceval.scoring.tasks.label_counts import LabelCounters, LabelRows
+from xmceval.scoring.tasks.label_counts import COMPACT_ABOVE, LabelCounters, LabelRows
 from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelMean, LabelRate, Labelwise, table_of
 from xmceval.scoring.totals import Totals
 
 N_WEIGHTED = 128  # draws of weights: the standard error is then within 12 % of that from any number of them
 MOST_ENTRIES = 1 << 22  # listed at once, 4 bytes each
 ALL_RANKS = 1 << 62
+MOST_ROWS = 1 << 28  # with flags, they fit in the 4 bytes of entries
 MOST_IN_4_BYTES = np.iinfo(np.int32).max
 ONE = 4096  # the weight 1 in the units of random weights
 EXCHANGES, WEIGHTS = 1 << 40, 1 << 41  # the first streams of random numbers, apart from those of other tests
@@ -140,7 +140,7 @@ class HeldLabels(JointRows):
             ordered = sorted((block for block in blocks if block.rows.size), key=lambda block: int(block.rows[0]))
             lists = [of_rows.labels for block in ordered for of_rows in (block.truth, *block.predicted)]
             labels = NO_IDS
-            if max((int(of_rows.max(initial=0)) for of_rows in lists), default=0) >= DENSE_IDS:
+            if max((int(of_rows.max(initial=0)) for of_rows in lists), default=0) >= COMPACT_ABOVE:
                 labels = np.unique(np.concatenate(lists)).astype(np.int64)
                 ordered = [block.by_position(labels) for block in ordered]
             yield task, labels, ordered
@@ -316,7 +316,8 @@ class _Draws:
         self.n_differing = self._differing.size
         self.is_exact = self.n_differing <= FEW_DIFFER
         shape = n_bins + 1, 2, rates.kinds.size, 2
-        self.observed = np.zeros((1, *shape))
+        self.observed = np.zeros((1, *shape))  # of all labels
+        self.unexchanged = np.zeros((1, *shape))  # of those that exchanges change
         self.exchanged = np.zeros((1 << self.n_differing if self.is_exact else DRAWS, *shape))
         self.weighted = np.zeros((N_WEIGHTED, *shape))
 
@@ -339,19 +340,22 @@ class _Draws:
             draw_bits(resampling.seed, EXCHANGES + first // DRAWS_PER_WORD, units, words)
             exchange(words, sums)
 
+        def weigh(drawn: Any, totals: Float64, sums: Float64) -> None:
+            of_lanes = np.zeros((*sums.shape[1:], LANES))
+            entries = part.codes, part.ends, self._unequal, totals
+            weigh_rows(entries, drawn, means, np.empty(N_SPACE), of_lanes)
+            sums += np.moveaxis(of_lanes, -1, 0)[: len(sums)]
+
         def weigh_at_random(first: int, sums: Float64) -> None:
-            space = np.empty(N_SPACE)
             drawn = np.zeros((units.size, LANES), dtype=np.uint16)
             totals = np.empty(LANES)
             for start in range(0, len(sums), LANES):
                 group = WEIGHTS + (first + start) // LANES
                 draw_weights(resampling.seed, group, _find_quantiles(), units, drawn, totals)
-                of_lanes = np.zeros((*sums.shape[1:], LANES))
-                weigh_rows((part.codes, part.ends, self._unequal, totals), drawn, means, space, of_lanes)
-                sums[start : start + LANES] += np.moveaxis(of_lanes, -1, 0)[: len(sums) - start]
+                weigh(drawn, totals, sums[start : start + LANES])
 
         words = np.zeros(units.size, dtype=np.uint64)
-        exchange(words, self.observed)
+        exchange(words, self.unexchanged)
         if self.is_exact:  # all exchanges of the few rows that differ
             for number, row in enumerate(self._differing.tolist()):
                 words[row] = sum(1 << draw for draw in range(len(self.exchanged)) if draw >> number & 1)
@@ -360,39 +364,43 @@ class _Draws:
         quietly = replace(resampling, progress=None)  # it is shown by part
         if exchanges:
             quietly.run(exchange_at_random, self.exchanged)
+        weigh(np.ones((units.size, LANES), dtype=np.uint16), totals, self.observed)
         quietly.run(weigh_at_random, self.weighted)
 
     def test(self, sides: Sequence[LabelMean], rates: slice, bins: slice, *, by_exchange: bool) -> PairedT:
         """Test a difference from the means of system and baseline over all labels, or within a bin."""
 
-        def differ(draws: Float64) -> Any:
+        def differ(draws: Float64, observed: Float64) -> Any:
             values = []
             for number, mean in enumerate(sides):
                 means = []
                 of_mean = draws[:, bins, number, rates].sum(axis=1)  # [n_draws, n_rates, 2]
-                gained = of_mean - self.observed[:, bins, number, rates].sum(axis=1)
+                gained = of_mean - observed[:, bins, number, rates].sum(axis=1)
                 for (total, n), gain in zip(mean.fractions(), np.moveaxis(gained, 1, 0), strict=True):
                     divisor = n + (0.0 if isinstance(mean, Coverage) else gain[:, 1])
                     means.append((total + gain[:, 0]) / np.where(divisor > 0, divisor, 1.0))
                 values.append(mean.combine(means))
             return values[0] - values[1]
 
-        [observed] = differ(self.observed)
-        if self.is_exact:
-            as_large = np.abs(differ(self.exchanged)) >= abs(observed) - SLACK
-            return PairedT(float(observed), p=float(as_large.mean()), n_differing=self.n_differing)
+        observed = float(differ(self.observed, self.observed)[0])
+        if not self.n_rows:
+            return PairedT(observed)
         p = None
-        if by_exchange:
-            as_large = np.abs(differ(self.exchanged)) >= abs(observed) - SLACK
+        if self.is_exact or by_exchange:
+            as_large = np.abs(differ(self.exchanged, self.unexchanged)) >= abs(observed) - SLACK
+            if self.is_exact:
+                return PairedT(observed, p=float(as_large.mean()), n_differing=self.n_differing)
             p = (1 + int(np.count_nonzero(as_large))) / (1 + DRAWS)
-        error = float(np.std(differ(self.weighted), ddof=1))
-        if isinstance(sides[0], Coverage) or error == 0:  # weighted rows cover the same labels
-            return PairedT(float(observed), p=p)
+        error = float(np.std(differ(self.weighted, self.observed), ddof=1))
+        if isinstance(sides[0], Coverage) or error <= SLACK:  # weighted rows cover the same labels
+            if p is None and abs(observed) <= SLACK:
+                p = 1.0
+            return PairedT(observed, p=p)
         degrees = min(self.n_rows, N_WEIGHTED) - 1
         margin = t_quantile(degrees) * error
         if p is None:
-            p = p_value(float(observed) / error, degrees)
-        return PairedT(float(observed), low=float(observed) - margin, high=float(observed) + margin, p=p)
+            p = p_value(observed / error, degrees)
+        return PairedT(observed, low=observed - margin, high=observed + margin, p=p)
 
 
 def compare_labels(
@@ -408,6 +416,8 @@ def compare_labels(
     """
     tested = find_tested(setup)
     for number, ids, blocks in held.join():
+        if not 0 < sum(block.rows.size for block in blocks) <= MOST_ROWS:
+            continue
         task: Labelwise = setup.program.tasks[number]
         units = np.concatenate([block.units for block in blocks])
         rows = np.concatenate([block.rows for block in blocks])

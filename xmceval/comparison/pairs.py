@@ -354,6 +354,8 @@ def _order_pairs(
                 continue
             if difference.unit == "run":
                 why = "the runs of each system are all alike"
+            elif difference.test:
+                why = f"the difference does not depend on how {plural(nouns.row)} are weighted"
             elif figure.measure not in of_rows:
                 means = f"only means over {plural(nouns.row)} and rates of labels in single runs have them"
                 why = f"{means}, or any metric of {FEWEST} runs of each system"

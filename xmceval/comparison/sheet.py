@@ -28,12 +28,11 @@ from xmceval.report.score_sheet import Signs, SystemLine, build_systems_sheet, j
 from xmceval.report.sheet import ASCII_MARKS, DEFAULT, MINUS, SD, Layout, Listing, Sheet
 
 DETECTED = "*"
-EXCHANGED = "p is from {draws:,} exchanges of systems in random {rows}"
-WEIGHTED = "the interval is from random weights of {rows}"
-WAYS = {  # how label-wise metrics are tested, by test and whether there is an interval
-    ("randomization", True): f"{EXCHANGED}; {WEIGHTED}",
-    ("randomization", False): EXCHANGED,
-    ("bootstrap", True): "the t test and the interval are from random weights of {rows}",
+WAYS = {  # how label-wise metrics are tested, and where intervals are from
+    ("randomization", True): "p is from {draws:,} exchanges of systems in random {rows}; "
+    "the interval is from random weights of {rows}; seed {seed}",
+    ("randomization", False): "p is from {draws:,} exchanges of systems in random {rows}; seed {seed}",
+    ("bootstrap", True): "the t test and the interval are from random weights of {rows}; seed {seed}",
 }
 MOST_PAIRS = 3  # pairs with their own sentences and lists
 
@@ -204,10 +203,13 @@ def describe_tests(testing: Testing, comparisons: Mapping[str, Compared]) -> Ite
         yield f"{how}, and Welch's t test over runs for systems with several, {level}"
     else:
         yield f"{how}, {level}; says nothing about retraining"
-    drawn = [difference for difference in every if difference.test and difference.n_differing is None]
-    for way, of_way in _group(drawn, lambda difference: (difference.test, difference.low is not None)).items():
-        measures = listed(dict.fromkeys(difference.measure.head for difference in of_way), "and")
-        yield f"{measures}: {WAYS[way].format(draws=DRAWS, rows=rows)}; seed {testing.seed}"
+    drawn = [difference for difference in every if difference.n_differing is None]  # otherwise p is exact
+    drawn.sort(key=lambda difference: difference.low is not None)  # the last of a metric, with an interval, says how
+    ways = {difference.measure.head: WAYS.get((difference.test, difference.low is not None)) for difference in drawn}
+    for way in dict.fromkeys(ways.values()):
+        if way:
+            heads = [head for head, of_head in ways.items() if of_head == way]
+            yield f"{listed(heads, 'and')}: {way.format(draws=DRAWS, rows=rows, seed=testing.seed)}"
 
 
 def _write_range(numbers: Collection[int]) -> str:

@@ -71,11 +71,13 @@ class CountTable:
 
     def counts_of(self, labels: Int64) -> Counts:
         """Return the counts of labels, int64 [n, n_slots]; 0 for labels without any."""
+        counts = np.zeros((labels.size, self.counts.shape[1]), dtype=np.int64)
+        if not len(self.counts):
+            return counts
         places = labels
         if self.ids.size:
             places = np.searchsorted(self.ids, labels)
         are_counted = self.labels.take(places, mode="clip") == labels
-        counts = np.zeros((labels.size, self.counts.shape[1]), dtype=np.int64)
         counts[are_counted] = self.counts[places[are_counted]]
         return counts
 

@@ -64,7 +64,6 @@ AVERAGE_NOTES = MappingProxyType(
 
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
-
 OF = ("labels", "means")
 
 OF_MEANS = " (of=means: the same of the mean precision and the mean recall, (1 + beta^2) P R / (beta^2 P + R))"

@@ -81,9 +81,8 @@ FLAG_BITS, ALL_FLAGS, BOTH = np.uint64(3), np.uint64(7), SYSTEM | BASELINE
 LANES, WIDTH = 16, np.uint64(16)  # draws at once
 DRAWS_PER_WORD = 64
 
-# Kinds of rates: one fraction or the mean of two, with terms linear in the cells; whether a label has a hit, or is
-# predicted.
-ONE_FRACTION, TWO_FRACTIONS, HIT, PREDICTED = range(4)
+# Kinds of rates: one fraction or the mean of two, with terms linear in the cells.
+ONE_FRACTION, TWO_FRACTIONS = 0, 1
 
 
 @helper
@@ -244,14 +243,6 @@ def _add_rates(space, flags, means, label, sums):
                 above = a * tp + b * fp + c * fn + d * tn
                 value = above / below if below > 0.0 else zero
                 _count(value, is_any or tp + fp + fn > 0.0, weight, of_rate, lane)
-        elif kind == HIT:
-            for lane in range(LANES):
-                tp, _, _, _ = _cells(space, flags, lane)
-                _count(1.0 if tp > 0.0 else 0.0, True, weight, of_rate, lane)
-        elif kind == PREDICTED:
-            for lane in range(LANES):
-                tp, fp, _, _ = _cells(space, flags, lane)
-                _count(1.0 if tp + fp > 0.0 else 0.0, True, weight, of_rate, lane)
         else:
             for lane in range(LANES):
                 cells = _cells(space, flags, lane)

@@ -147,11 +147,11 @@ def _list_truth(rows: LabelRows, batch: Batch) -> ListedRows:
 
 def _list_predicted(rows: LabelRows) -> Lists:
     if rows.decided is not None:
-        indptr = np.concatenate([[0], np.cumsum(rows.decided.counts[:, DECISIONS])])
-        return Lists(indptr, _narrow(rows.decided.labels[: indptr[-1]] >> 1))
-    lengths = np.minimum(rows.n_ranked, rows.cutoffs[-1])
-    is_ranked = np.arange(rows.ranked.shape[1]) < lengths[:, None]
-    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _narrow(rows.ranked[is_ranked]))
+        lengths = rows.decided.counts[:, DECISIONS]
+    else:
+        lengths = np.minimum(rows.n_ranked, rows.cutoffs[-1])
+    predicted, _ = rows.list_others()
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _narrow(predicted))
 
 
 def _narrow(labels: Int64) -> Any:

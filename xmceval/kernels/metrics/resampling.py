@@ -93,11 +93,19 @@ def _last(of_rows, row, most):
 
 
 @helper
-def _flag(of_rows, row, most, flag, flags):
+def _flag_first(of_rows, row, most, flag, flags):
     """Set a flag of the first labels in a row."""
     indptr, labels = of_rows
     for entry in range(indptr[row], _last(of_rows, row, most)):
         flags[labels[entry]] |= flag
+
+
+@helper
+def _flag_row(truth, system, baseline, row, k, flags):
+    """Set the flags of the true labels in a row, and of the first `k` of each system."""
+    _flag_first(truth, row, truth[1].size, TRUE, flags)
+    _flag_first(system, row, k, SYSTEM, flags)
+    _flag_first(baseline, row, k, BASELINE, flags)
 
 
 @helper
@@ -138,9 +146,7 @@ def count_entries(truth, system, baseline, k, flags, counts, are_predicted, diff
     [n_labels], and `are_predicted`, bool [n_labels]; `differ`, bool [n_rows], is whether the first `k` do.
     """
     for row in range(truth[0].size - 1):
-        _flag(truth, row, truth[1].size, TRUE, flags)
-        _flag(system, row, k, SYSTEM, flags)
-        _flag(baseline, row, k, BASELINE, flags)
+        _flag_row(truth, system, baseline, row, k, flags)
         of_system = _count_row(system, row, k, flags, counts, are_predicted)
         of_baseline = _count_row(baseline, row, k, flags, counts, are_predicted)
         _count_row(truth, row, truth[1].size, flags, counts, are_predicted)
@@ -154,9 +160,7 @@ def list_entries(truth, system, baseline, k, first_row, flags, places, codes):
     `places`, int32 [n_labels], is where in `codes` the next entry of a label goes, -1 for labels left out.
     """
     for row in range(truth[0].size - 1):
-        _flag(truth, row, truth[1].size, TRUE, flags)
-        _flag(system, row, k, SYSTEM, flags)
-        _flag(baseline, row, k, BASELINE, flags)
+        _flag_row(truth, system, baseline, row, k, flags)
         _take(system, row, k, first_row, flags, places, codes)
         _take(baseline, row, k, first_row, flags, places, codes)
         _take(truth, row, truth[1].size, first_row, flags, places, codes)
@@ -253,6 +257,14 @@ def _add_rates(space, flags, means, label, sums):
                 _count(value, is_any or cells[0] + cells[1] + cells[2] > 0.0, weight, of_rate, lane)
 
 
+@helper
+def _add_label(space, means, label, sums):
+    """Add the weighted rates of a label to those of its bin, for both systems and LANES draws."""
+    of_bin = sums[means[4][label]]
+    _add_rates(space, SYSTEM, means, label, of_bin[0])
+    _add_rates(space, BASELINE, means, label, of_bin[1])
+
+
 @kernel(ENTRIES, "u8[:]", "i8", MEANS, "f8[:]", "f8[:,:,:,:,:]")
 def exchange_rows(entries, words, shift, means, space, sums):
     """Add the sums of rates over labels after exchanging two systems at random in rows, for LANES draws.
@@ -298,8 +310,7 @@ def exchange_rows(entries, words, shift, means, space, sums):
             space[TRUE * LANES + lane] = only_true
             space[BOTH * LANES + lane] = both
             space[(BOTH | TRUE) * LANES + lane] = both_true
-        _add_rates(space, SYSTEM, means, label, sums[means[4][label], 0])
-        _add_rates(space, BASELINE, means, label, sums[means[4][label], 1])
+        _add_label(space, means, label, sums)
 
 
 @kernel(ENTRIES, "u2[:,:]", MEANS, "f8[:]", "f8[:,:,:,:,:]")
@@ -320,5 +331,4 @@ def weigh_rows(entries, drawn, means, space, sums):
             unit, place = units[row] if units.size > 0 else 1.0, flags * WIDTH
             for lane in range(LANES):
                 space[place + np.uint64(lane)] += unit * drawn[row, lane]
-        _add_rates(space, SYSTEM, means, label, sums[means[4][label], 0])
-        _add_rates(space, BASELINE, means, label, sums[means[4][label], 1])
+        _add_label(space, means, label, sums)

@@ -14,7 +14,6 @@ from xmceval.api.saving import check_outputs, check_saving, keep_rows, write_lab
 from xmceval.api.score import finish_state, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
-from xmceval.comparison.difference import Difference
 from xmceval.comparison.labelwise import HeldLabels, compare_labels, find_tested
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.paired import DRAWS, Resampling
@@ -212,10 +211,8 @@ def compare_systems(
                 inside = RowBlock(*(array[is_inside] for array in block))
             of_group = [of_run.groups[code] for of_run in totals]
             sums += sums_of_totals(columns, of_group, program, pairs.groups[code], inside, name)
-    of_labels = list[Difference]()
-    if tested:
-        resampling = Resampling(DRAWS, testing.seed, setup.options.threads or default_threads())
-        of_labels += compare_labels(labels, totals, states[0].setup, compared.by_single, resampling)
+    resampling = Resampling(DRAWS, testing.seed, setup.options.threads or default_threads())
+    of_labels = list(compare_labels(labels, totals, states[0].setup, compared.by_single, resampling))
     return compared.compare(results, sums, of_labels, threads=truth.setup.options.threads, watch=watch)
 
 

@@ -215,6 +215,12 @@ def _cells(space, flags, lane):
 
 
 @helper
+def _factors(terms):
+    """Return factors as numbers, which stay in registers over all lanes."""
+    return terms[0], terms[1], terms[2], terms[3], terms[4]
+
+
+@helper
 def _quotient(cells, num, den):
     """Return a fraction, NaN if 0/0 leaves it out."""
     tp, fp, fn, tn = cells
@@ -237,20 +243,17 @@ def _add_rates(space, flags, means, label, sums):
     kinds, rates, are_seen, weights, _ = means
     for r in range(kinds.size):
         kind, weight, of_rate, is_any = kinds[r], weights[r, label], sums[r], not are_seen[r]
-        num, den = rates[r, 0, 0], rates[r, 0, 1]
+        num, den = _factors(rates[r, 0, 0]), _factors(rates[r, 0, 1])
         if kind == ONE_FRACTION:
-            a, b, c, d = num[0], num[1], num[2], num[3]
-            e, f, g, h, zero = den[0], den[1], den[2], den[3], den[4]
-            for lane in range(LANES):
-                tp, fp, fn, tn = _cells(space, flags, lane)
-                below = e * tp + f * fp + g * fn + h * tn
-                above = a * tp + b * fp + c * fn + d * tn
-                value = above / below if below > 0.0 else zero
-                _count(value, is_any or tp + fp + fn > 0.0, weight, of_rate, lane)
-        else:
             for lane in range(LANES):
                 cells = _cells(space, flags, lane)
-                one, other = _quotient(cells, num, den), _quotient(cells, rates[r, 1, 0], rates[r, 1, 1])
+                value = _quotient(cells, num, den)
+                _count(value, is_any or cells[0] + cells[1] + cells[2] > 0.0, weight, of_rate, lane)
+        else:
+            other_num, other_den = _factors(rates[r, 1, 0]), _factors(rates[r, 1, 1])
+            for lane in range(LANES):
+                cells = _cells(space, flags, lane)
+                one, other = _quotient(cells, num, den), _quotient(cells, other_num, other_den)
                 value = (one + other) / 2.0
                 if one != one or other != other:  # 0/0 is left out
                     value = other if one != one else one

@@ -242,9 +242,7 @@ class Coverage(_LabelSum):
 
     def add(self, cells: LabelCells) -> None:
         """Count which of these labels are covered."""
-        inside = cells.is_true
-        if self.over == "ideal":
-            inside = cells.in_ideal[self.span] > 0
+        inside = self._are_inside(cells)
         covered = cells.hits[self.span] > 0
         if self.of_recommended:
             covered = cells.predicted[self.span] > 0
@@ -258,6 +256,9 @@ class Coverage(_LabelSum):
         """Return which labels may be covered, bool [n]; None for all."""
         if not self.of_recommended or self.over == "all":
             return None
+        return self._are_inside(cells)
+
+    def _are_inside(self, cells: LabelCells) -> Any:
         if self.over == "ideal":
             return cells.in_ideal[self.span] > 0
         return cells.is_true

@@ -47,7 +47,7 @@ from xmceval.scoring.batch import Batch, JointRows
 from xmceval.scoring.estimates import t_quantile
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.label_counts import LabelCounters, LabelRows
-from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelMean, LabelRate, Labelwise, table_of
+from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelRate, Labelwise, MacroMean, table_of
 from xmceval.scoring.totals import Totals
 
 N_WEIGHTED = 128  # draws of weights: the standard error is then within 12 % of that from any number of them
@@ -201,7 +201,7 @@ def _find_covered(mean: Coverage) -> Float64:
 class _Rates:
     """The rates that the means of measures at one cutoff sum over labels, as kernels take them."""
 
-    def __init__(self, means: Sequence[LabelMean]) -> None:
+    def __init__(self, means: Sequence[MacroMean]) -> None:
         ends = itertools.accumulate((len(mean.rates) for mean in means), initial=0)
         self.places = [slice(*bounds) for bounds in itertools.pairwise(ends)]  # of the rates of each mean
         n_rates = self.places[-1].stop
@@ -350,7 +350,7 @@ class _Draws:
             self._resampling.run(exchange_at_random, self.exchanged)
         self._resampling.run(weigh_at_random, self.weighted)
 
-    def test(self, sides: Sequence[LabelMean], rates: slice, bins: slice) -> PairedT:
+    def test(self, sides: Sequence[MacroMean], rates: slice, bins: slice) -> PairedT:
         """Test a difference from the means of system and baseline over all labels, or within a bin."""
 
         def differ(draws: Float64) -> Any:

@@ -7,6 +7,7 @@ import pytest
 from judge import naive_labels, naive_pairs
 from scipy import sparse, stats
 from support.labels import PAIRS, population_of, simulate
+from support.strategies import to_csr
 
 import xmceval
 from xmceval.comparison.paired import DRAWS
@@ -51,15 +52,7 @@ def made(rng, n_rows, n_differing):
 
 def matrix(rows):
     """Return ranked labels as scores."""
-    scores = sparse.lil_matrix((len(rows), N_LABELS))
-    for row, labels in enumerate(rows):
-        for rank, label in enumerate(labels):
-            scores[row, label] = len(labels) - rank
-    return scores.tocsr()
-
-
-def truth_of(rows):
-    return sparse.csr_matrix([[float(label in row) for label in range(N_LABELS)] for row in rows])
+    return to_csr([{label: -rank for rank, label in enumerate(labels, -len(labels))} for labels in rows], N_LABELS)
 
 
 def evaluator(truth, rate, options):
@@ -68,9 +61,7 @@ def evaluator(truth, rate, options):
 
     def value(predicted):
         sets = [(true, set(labels)) for true, labels in zip(truth, predicted, strict=True)]
-        return naive_labels.evaluate(
-            rate, rules["average"], sets, N_LABELS, **{k: v for k, v in rules.items() if k != "average"}
-        )
+        return naive_labels.evaluate(rate, sets=sets, n_labels=N_LABELS, **rules)
 
     return value
 
@@ -81,7 +72,9 @@ def compare(truth, first, second, metrics, **options):
         options["threshold"] = 0.5
     else:
         options = {"k": 3, "counts": TRAIN, "n_train": 9} | options
-    return xmceval.compare(truth_of(truth), systems, metrics=metrics, **options)
+    return xmceval.compare(
+        to_csr([dict.fromkeys(row, 1) for row in truth], N_LABELS), systems, metrics=metrics, **options
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -283,13 +276,12 @@ def test_groups_are_tested_as_their_rows_alone(rng):
     for name in "xy":
         rows = np.flatnonzero(groups == name)
         alone = xmceval.compare(truth[rows], {"a": a[rows], "b": b[rows]}, **options)
-        inside = {difference.measure.name: difference for difference in both.differences if difference.bin == name}
-        for difference in alone.values():
-            assert inside[difference.measure.name].difference == pytest.approx(difference.difference, abs=1e-12)
-            assert inside[difference.measure.name].interval == pytest.approx(
-                difference.interval, abs=1e-12, nan_ok=True
-            )
-            assert (inside[difference.measure.name].p, inside[difference.measure.name].n) == (difference.p, 200)
+        in_group = [difference for difference in both.differences if difference.bin == name]
+        for inside, other in zip(in_group, alone.values(), strict=True):
+            assert inside.measure == other.measure
+            assert inside.difference == pytest.approx(other.difference, abs=1e-12)
+            assert inside.interval == pytest.approx(other.interval, abs=1e-12, nan_ok=True)
+            assert (inside.p, inside.n) == (other.p, 200)
 
 
 def test_weights_scale_rows(rng):
@@ -378,7 +370,7 @@ def test_the_test_is_described_as_it_was_made(rng):
     assert "coverage: p is from 1,000 exchanges of systems in random instances; seed 0" in text  # without an interval
     assert "macroF1: p is from 1,000 exchanges of systems in random instances; the interval is from random" in text
     truth, first, second = made(rng, 9, 3)  # all exchanges
-    few = xmceval.compare(truth_of(truth), {"a": matrix(first), "b": matrix(second)}, metrics="macroF1@3")
+    few = compare(truth, first, second, ["macroF1"])
     assert few.differences[0].n_differing == 3
     assert "resamples" not in few.to_dict()["comparisons"][0]
     assert "1,000 exchanges" not in str(few)

@@ -113,9 +113,8 @@ def f_sums(weights, systems, labels=range(N_LABELS)):
         cells = np.zeros((N_LABELS, 2))
         for weight, true, of_row in zip(weights, TRUE, predicted, strict=True):
             for label in labels:
-                cells[label] += weight * np.array(
-                    [2.0 * (label in true and label in of_row), (label in true) + (label in of_row)]
-                )
+                is_true, is_predicted = label in true, label in of_row
+                cells[label] += weight * np.array([2 * (is_true and is_predicted), is_true + is_predicted])
         sums.append(sum(num / den for num, den in cells.tolist() if den))
     return sums
 
@@ -141,7 +140,7 @@ def test_exchanges_are_of_the_rows_whose_bit_is_1(rng):
     units, totals = np.array([1.0, 2.0, 1.0, 0.5, 3.0]), np.full(kernels.LANES, 7.5)
     words = np.empty(5, dtype=np.uint64)
     kernels.draw_bits(7, 3, units, words)
-    assert words.tolist() == list(itertools.islice((random_word(7, 3, row) for row in range(5)), 5))
+    assert words.tolist() == [random_word(7, 3, row) for row in range(5)]
 
     def exchange(entries, means, space, sums):
         kernels.exchange_rows((*entries, units, totals), words, 5, means, space, sums)

@@ -9,7 +9,7 @@ from support.approved import check_lines
 from support.close import close
 from support.files import write
 from support.measures import named, options_of, parse
-from support.strategies import random_case, to_csr
+from support.strategies import random_case, to_csr, to_text
 
 import xmceval
 from xmceval import METRICS
@@ -17,6 +17,7 @@ from xmceval import METRICS
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 L = 12
 NAMES = [f"name {label}" for label in range(L)]
+MISSES = {"labels": "labels.txt", "unknown_labels": "miss"}
 OTHERS = ["nonsense", "name 99", "é", "name  1"]
 every_metric = pytest.mark.parametrize("name", METRICS)
 REFUSED = {"tn", "MCC", "balanced_accuracy", "microAUC", "microRecallAtPrecision"}
@@ -36,19 +37,14 @@ def with_others(seed):
 
 
 def as_json(rows):
-    return "".join(json.dumps({"data": [[name, score] for name, score in row.items()]}) + "\n" for row in rows)
-
-
-def in_text(rows):
-    lines = (" ".join(f"{label}:1" for label in sorted(row)) for row in rows)
-    return "\n".join([f"{len(rows)} {L}", *lines]) + "\n"
+    return "".join(json.dumps({"data": [*row.items()]}) + "\n" for row in rows)
 
 
 @pytest.fixture
 def files():
     truth, rows = with_others(3)
     write("labels.txt", "\n".join(NAMES))
-    write("t.txt", in_text(truth))
+    write("t.txt", to_text(truth, L))
     write("p.jsonl", as_json(rows))
     write("q.jsonl", as_json(rows[::-1]))
     return truth, rows
@@ -70,7 +66,7 @@ def test_each_is_one_more_label_of_its_row_that_is_never_true(name, files):
         scores.append({NAMES.index(word) if word in NAMES else next(others): score for word, score in row.items()})
     filtered = [{*range(L + count, L + max(counts))} for count in counts]
     inverse = [*np.arange(1.0, L + 1), *[1.0] * max(counts)]
-    options = {"labels": "labels.txt", "unknown_labels": "miss", "inverse_propensities": np.array(inverse[:L])}
+    options = MISSES | {"inverse_propensities": np.array(inverse[:L])}
     options["threshold"] = 0.0 if METRICS[name].family == "confusion" else None
     numbers = {key: 2 for key in METRICS[name].numbers if key in {"beta", "max"}}
     for chosen in options_of(METRICS[name]):
@@ -96,6 +92,10 @@ WORDS = [["red", "pink", "blue"], ["sky blue", "pink", "light green"], ["orange"
 TRUE = [[0, 3], [2], [0]]
 
 
+def as_ranked(words):
+    return as_json({word: -rank for rank, word in enumerate(row)} for row in words)
+
+
 def as_matrix(words):
     return np.array([[*row, *[""] * (3 - len(row))] for row in words])
 
@@ -107,10 +107,8 @@ def as_table(words):
 
 
 FORMS = {
-    "pairs.jsonl": lambda words: write("p.jsonl", as_json({w: -j for j, w in enumerate(row)} for row in words)),
-    "escaped.jsonl": lambda words: write(
-        "p.jsonl", as_json({w: -j for j, w in enumerate(row)} for row in words).replace("p", "\\u0070")
-    ),
+    "pairs.jsonl": lambda words: write("p.jsonl", as_ranked(words)),
+    "escaped.jsonl": lambda words: write("p.jsonl", as_ranked(words).replace("p", "\\u0070")),
     "between tabs": lambda words: write("p.txt", "".join("\t".join(row) + "\n" for row in words)),
     "strings": lambda words: np.save("p.npy", as_matrix(words)) or "p.npy",
     "objects": lambda words: np.save("p.npy", as_matrix(words).astype(object)) or "p.npy",
@@ -142,13 +140,13 @@ def test_systems_have_their_own_and_states_add_up(files, run):
     options = ("--labels", "labels.txt", "--unknown-labels", "miss", "-m", "P,microF1,macroF1", "-k", "3")
     report = json.loads(run("compare", "t.txt", "p.jsonl", "q.jsonl", *options, "-o", "json")[1])
     assert report["options"]["unknown_labels"] == "miss"
-    alone = {"labels": "labels.txt", "unknown_labels": "miss", "metrics": "P,microF1,macroF1", "k": 3}
+    alone = MISSES | {"metrics": "P,microF1,macroF1", "k": 3}
     for system, path in zip(report["systems"], ("p.jsonl", "q.jsonl"), strict=True):
         result = xmceval.score("t.txt", path, **alone)
         assert {name: metric["value"] for name, metric in system["metrics"].items()} == dict(result)
     truth, rows = files
     for number, part in enumerate((slice(15), slice(15, None))):
-        write("t0.txt", in_text(truth[part]))
+        write("t0.txt", to_text(truth[part], L))
         write("p0.jsonl", as_json(rows[part]))
         xmceval.score("t0.txt", "p0.jsonl", save_state=f"{number}.npz", **alone)
     merged = xmceval.merge(["0.npz", "1.npz"])
@@ -170,7 +168,7 @@ def test_differences_of_means_over_labels_are_tested_without_them(files, metric)
         for name, seed in (("a", 3), ("b", 5))
     }
     paths = {name: write(f"{name}.jsonl", as_json(rows)) for name, rows in systems.items()}
-    [tested] = xmceval.compare("t.txt", paths, labels="labels.txt", unknown_labels="miss", metrics=metric).differences
+    [tested] = xmceval.compare("t.txt", paths, metrics=metric, **MISSES).differences
     words = [word for rows in systems.values() for row in rows for word in row]
     columns = {name: label for label, name in enumerate(dict.fromkeys([*NAMES, *words]))}
     matrices = {
@@ -185,7 +183,7 @@ def test_differences_of_means_over_labels_are_tested_without_them(files, metric)
 @pytest.mark.usefixtures("files")
 def test_beside_some_labels_they_stay_misses():
     """As if the other labels were neither true nor predicted."""
-    options = {"labels": "labels.txt", "unknown_labels": "miss", "metrics": "P,microP,LRAP,AUC", "k": 2}
+    options = MISSES | {"metrics": "P,microP,LRAP,AUC", "k": 2}
     result = xmceval.score("t.txt", "p.jsonl", only_labels=NAMES[2:7], **options)
     truth, rows = with_others(3)
     write("few.txt", "\n".join(NAMES[2:7]))

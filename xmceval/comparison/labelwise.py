@@ -13,7 +13,7 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any, NamedTuple, Self
 
@@ -27,11 +27,9 @@ from xmceval.comparison.sums import Pair
 from xmceval.kernels.metrics.labelwise import DECISIONS
 from xmceval.kernels.metrics.resampling import (
     DRAWS_PER_WORD,
-    HIT,
     LANES,
     N_SPACE,
     ONE_FRACTION,
-    PREDICTED,
     TWO_FRACTIONS,
     count_entries,
     draw_bits,
@@ -49,7 +47,7 @@ from xmceval.scoring.batch import Batch, JointRows
 from xmceval.scoring.estimates import t_quantile
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.label_counts import COMPACT_ABOVE, LabelCounters, LabelRows
-from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelMean, LabelRate, Labelwise, table_of
+from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelRate, Labelwise, MacroMean, table_of
 from xmceval.scoring.totals import Totals
 
 N_WEIGHTED = 128  # draws of weights: the standard error is then within 12 % of that from any number of them
@@ -159,11 +157,11 @@ def _list_truth(rows: LabelRows, batch: Batch) -> ListedRows:
 
 def _list_predicted(rows: LabelRows) -> Lists:
     if rows.decided is not None:
-        indptr = np.concatenate([[0], np.cumsum(rows.decided.counts[:, DECISIONS])])
-        return Lists(indptr, _narrow(rows.decided.labels[: indptr[-1]] >> 1))
-    lengths = np.minimum(rows.n_ranked, rows.cutoffs[-1])
-    is_ranked = np.arange(rows.ranked.shape[1]) < lengths[:, None]
-    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _narrow(rows.ranked[is_ranked]))
+        lengths = rows.decided.counts[:, DECISIONS]
+    else:
+        lengths = np.minimum(rows.n_ranked, rows.cutoffs[-1])
+    predicted, _ = rows.list_others()
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _narrow(predicted))
 
 
 def _narrow(labels: Int64) -> Any:
@@ -203,42 +201,37 @@ def find_factors(rate: LabelRate) -> Float64:
     return np.array(RATES[rate.rule](Cells(*np.eye(4)), rate.beta))
 
 
-@dataclass(frozen=True)
+def _find_covered(mean: Coverage) -> Float64:
+    """Return factors of a fraction that is 1 for covered labels, and 0/0 for others."""
+    tp, fp, _, _ = np.eye(4)
+    covered = tp + fp if mean.of_recommended else tp
+    return np.array([[covered, covered]])
+
+
 class _Rates:
-    """The rates that measures at one cutoff sum over labels, as kernels take them."""
+    """The rates that the means of measures at one cutoff sum over labels, as kernels take them."""
 
-    places: tuple[slice, ...]  # of the rates of each measure
-    kinds: Int64
-    factors: Float64  # [n_rates, 2, 2, 5]
-    are_seen: NDArray[np.bool_]
+    def __init__(self, means: Sequence[MacroMean]) -> None:
+        ends = itertools.accumulate((len(mean.rates) for mean in means), initial=0)
+        self.places = [slice(*bounds) for bounds in itertools.pairwise(ends)]  # of the rates of each mean
+        n_rates = self.places[-1].stop
+        self.kinds = np.full(n_rates, ONE_FRACTION)
+        self.factors = np.zeros((n_rates, 2, 2, 5))
+        self.are_seen = np.zeros(n_rates, dtype=np.bool_)
+        self._means = means
+        for mean, place in zip(means, self.places, strict=True):
+            self.are_seen[place] = mean.over == "seen"
+            for number, rate in enumerate(mean.rates, place.start):
+                fractions = _find_covered(mean) if isinstance(mean, Coverage) else find_factors(rate)
+                if len(fractions) > 1:
+                    self.kinds[number] = TWO_FRACTIONS
+                self.factors[number, : len(fractions), :, :4] = fractions
+                self.factors[number, :, 1, 4] = math.nan if rate.zero == "skip" else float(rate.zero)
 
-    @classmethod
-    def of(cls, means: Sequence[LabelMean]) -> _Rates:
-        """List the rates of the means of measures."""
-        kinds = list[int]()
-        factors = list[Float64]()
-        are_seen = list[bool]()
-        places = list[slice]()
-        for mean in means:
-            first = len(kinds)
-            for rate in mean.rates:
-                of_rate = np.zeros((2, 2, 5))
-                of_rate[:, 1, 4] = math.nan if rate.zero == "skip" else float(rate.zero)
-                if isinstance(mean, Coverage):
-                    kinds.append(PREDICTED if mean.of_recommended else HIT)
-                else:
-                    fractions = find_factors(rate)
-                    of_rate[: len(fractions), :, :4] = fractions
-                    kinds.append(TWO_FRACTIONS if len(fractions) > 1 else ONE_FRACTION)
-                factors.append(of_rate)
-                are_seen.append(mean.over == "seen")
-            places.append(slice(first, len(kinds)))
-        return cls(tuple(places), np.array(kinds), np.stack(factors), np.array(are_seen))
-
-    def weigh(self, means: Sequence[LabelMean], labels: Int64, find_cells: Callable[[Int64], LabelCells]) -> Float64:
+    def weigh(self, labels: Int64, find_cells: Callable[[Int64], LabelCells]) -> Float64:
         """Return the weights of labels in each rate, [n_rates, n_labels]; the cells of labels are found if needed."""
         weights = np.ones((self.kinds.size, labels.size))
-        for mean, place in zip(means, self.places, strict=True):
+        for mean, place in zip(self._means, self.places, strict=True):
             if mean.is_weighted or mean.over not in {"all", "seen"}:  # which labels are seen depends on the draw
                 of_labels = mean.weigh(find_cells(labels))
                 weights[place] = 1.0 if of_labels is None else of_labels
@@ -307,9 +300,20 @@ class _Draws:
     baseline, the sum of each rate, and the number or weight of the labels where it is defined.
     """
 
-    def __init__(self, rates: _Rates, n_bins: int, units: Float64, differ: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        rates: _Rates,
+        n_bins: int,
+        units: Float64,
+        differ: NDArray[np.bool_],
+        resampling: Resampling,
+        *,
+        by_exchange: bool,
+    ) -> None:
         self._rates = rates
         self._units = units
+        self._resampling = resampling
+        self._by_exchange = by_exchange
         self._unequal = units if (units != 1).any() else np.empty(0)  # as kernels take them
         self._differing = np.flatnonzero(differ & (units > 0))
         self.n_rows = int(np.count_nonzero(units))
@@ -321,7 +325,7 @@ class _Draws:
         self.exchanged = np.zeros((1 << self.n_differing if self.is_exact else DRAWS, *shape))
         self.weighted = np.zeros((N_WEIGHTED, *shape))
 
-    def add(self, part: _Part, weights: Float64, bins: Int64, resampling: Resampling, *, exchanges: bool) -> None:
+    def add(self, part: _Part, weights: Float64, bins: Int64) -> None:
         """Add a part of the labels, with their weights [n_rates, n_labels] and bins [n_labels]."""
         rates = self._rates
         means = rates.kinds, rates.factors, rates.are_seen, weights, bins
@@ -337,7 +341,7 @@ class _Draws:
 
         def exchange_at_random(first: int, sums: Float64) -> None:
             words = np.zeros(units.size, dtype=np.uint64)
-            draw_bits(resampling.seed, EXCHANGES + first // DRAWS_PER_WORD, units, words)
+            draw_bits(self._resampling.seed, EXCHANGES + first // DRAWS_PER_WORD, units, words)
             exchange(words, sums)
 
         def weigh(drawn: Any, totals: Float64, sums: Float64) -> None:
@@ -351,7 +355,7 @@ class _Draws:
             totals = np.empty(LANES)
             for start in range(0, len(sums), LANES):
                 group = WEIGHTS + (first + start) // LANES
-                draw_weights(resampling.seed, group, _find_quantiles(), units, drawn, totals)
+                draw_weights(self._resampling.seed, group, _find_quantiles(), units, drawn, totals)
                 weigh(drawn, totals, sums[start : start + LANES])
 
         words = np.zeros(units.size, dtype=np.uint64)
@@ -361,13 +365,13 @@ class _Draws:
                 words[row] = sum(1 << draw for draw in range(len(self.exchanged)) if draw >> number & 1)
             exchange(words, self.exchanged)
             return
-        quietly = replace(resampling, progress=None)  # it is shown by part
-        if exchanges:
+        quietly = replace(self._resampling, progress=None)  # it is shown by part
+        if self._by_exchange:
             quietly.run(exchange_at_random, self.exchanged)
         weigh(np.ones((units.size, LANES), dtype=np.uint16), totals, self.observed)
         quietly.run(weigh_at_random, self.weighted)
 
-    def test(self, sides: Sequence[LabelMean], rates: slice, bins: slice, *, by_exchange: bool) -> PairedT:
+    def test(self, sides: Sequence[MacroMean], rates: slice, bins: slice) -> PairedT:
         """Test a difference from the means of system and baseline over all labels, or within a bin."""
 
         def differ(draws: Float64, observed: Float64) -> Any:
@@ -386,7 +390,7 @@ class _Draws:
         if not self.n_rows:
             return PairedT(observed)
         p = None
-        if self.is_exact or by_exchange:
+        if self.is_exact or self._by_exchange:
             as_large = np.abs(differ(self.exchanged, self.unexchanged)) >= abs(observed) - SLACK
             if self.is_exact:
                 return PairedT(observed, p=float(as_large.mean()), n_differing=self.n_differing)
@@ -419,6 +423,7 @@ def compare_labels(
         if not 0 < sum(block.rows.size for block in blocks) <= MOST_ROWS:
             continue
         task: Labelwise = setup.program.tasks[number]
+        how = "bootstrap" if task.needs_scores else "randomization"
         units = np.concatenate([block.units for block in blocks])
         rows = np.concatenate([block.rows for block in blocks])
         groups: dict[str, tuple[Float64, Sequence[Totals]]] = {"": (units, totals)}
@@ -431,14 +436,20 @@ def compare_labels(
             entries = _Entries(blocks, pair, k or ALL_RANKS)
             for group, (of_group, of_systems) in groups.items():
                 parts = [of_systems[system].parts[number] for system in pair]
-                for difference in _compare_pair(task, parts, measures, entries, ids, of_group, setup, resampling):
-                    system, baseline = pairs[pair]
-                    yield replace(
-                        difference, system=system, baseline=baseline, bin=group or difference.bin, nouns=setup.nouns
+                tests = _test_pair(task, parts, measures, entries, ids, of_group, setup, resampling)
+                for measure, bin_name, n, test in tests:
+                    yield Difference(
+                        measure,
+                        *pairs[pair],
+                        **asdict(test),
+                        n=n,
+                        bin=group or bin_name,
+                        test=how,
+                        nouns=setup.nouns,
                     )
 
 
-def _compare_pair(
+def _test_pair(
     task: Labelwise,
     parts: Sequence[LabelCounters],
     measures: Sequence[Measure],
@@ -447,14 +458,13 @@ def _compare_pair(
     units: Float64,
     setup: Setup,
     resampling: Resampling,
-) -> Iterator[Difference]:
-    """Yield the differences in measures at one cutoff, or of decisions, between two systems that are not named yet."""
+) -> Iterator[tuple[Measure, str, int, PairedT]]:
+    """Test measures at one cutoff, or of decisions; yield each with the name of its bin and the number of rows."""
     means = [[task.find_means(part, setup), *task.find_means_in_bins(part, setup)] for part in parts]
     over_all = [means[0][0][measure] for measure in measures]
-    rates = _Rates.of(over_all)
-    draws = _Draws(rates, setup.n_bins, units, entries.differ)
+    rates = _Rates(over_all)
     table = table_of(parts[0], setup)
-    by_exchange = not task.needs_scores
+    draws = _Draws(rates, setup.n_bins, units, entries.differ, resampling, by_exchange=not task.needs_scores)
 
     def find_cells(labels: Int64) -> LabelCells:
         return task.cells_of(labels, table.counts_of(labels), table, setup)
@@ -464,9 +474,9 @@ def _compare_pair(
         bins = np.full(labels.size, setup.n_bins)
         if setup.bins is not None:
             bins = setup.bins.by_code[setup.propensities.codes_of(labels)]
-        weights = rates.weigh(over_all, labels, find_cells)
+        weights = rates.weigh(labels, find_cells)
         weights[:, labels >= setup.n_labels] = 0.0  # names that are no label
-        draws.add(part, weights, bins, resampling, exchanges=by_exchange)
+        draws.add(part, weights, bins)
         if resampling.progress is not None:
             resampling.progress(DRAWS * part.codes.size // entries.n_entries)
     names = ["", *([] if setup.bins is None else [part.name for part in setup.bins.bins])]
@@ -475,6 +485,4 @@ def _compare_pair(
         for measure, of_measure in zip(measures, rates.places, strict=True):
             sides = [of_system[place][measure] for of_system in means]
             if all(n for side in sides for _, n in side.fractions()):
-                test = draws.test(sides, of_measure, inside, by_exchange=by_exchange)
-                how = "randomization" if by_exchange else "bootstrap"
-                yield Difference(measure, "", "", **asdict(test), n=draws.n_rows, bin=name, test=how)
+                yield measure, name, draws.n_rows, draws.test(sides, of_measure, inside)

@@ -147,9 +147,8 @@ class Systems:
                 with_runs.append(RunsOf(name, names, spreads[:n_measures], spreads[n_measures:]))
         untested = Comparison(results, (), self.testing, runs=tuple(with_runs))
         systems = [*untested.systems.values()]  # means for systems with several runs
-        differences, why_not = find_differences(
-            systems, self.pairs, sums, self.testing, threads, watch, of_runs, of_labels
-        )
+        others = [*of_labels, *of_runs]
+        differences, why_not = find_differences(systems, self.pairs, sums, self.testing, threads, watch, others)
         singles = [self.scores[runs[0]] for runs in self.runs if len(runs) == 1]
         same_files = doubt_same_scores(singles, nouns.row)
         return replace(untested, differences=differences, warnings=(*self.overlapping, *same_files, *why_not))
@@ -242,18 +241,17 @@ def find_differences(
     testing: Testing,
     threads: int | None,
     watch: Watch | None,
-    of_runs: Sequence[Difference] = (),
-    of_labels: Sequence[Difference] = (),
+    others: Sequence[Difference] = (),
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Test the differences between systems; return them with facts about rows, and one per reason for not testing.
 
     Differences over all labels, tested or not, are in the order of the pairs and metrics; differences in bins follow.
-    Systems have the means over their runs; `of_labels`, and the pairs of `of_runs`, are already tested; pairs are
+    Systems have the means over their runs; `others` are tested already, of label-wise metrics or over runs; pairs are
     (system, baseline) by number; `watch` shows the cost and progress of resampling.
     """
     nouns = systems[0].nouns
     names = [result.name for result in systems]
-    are_tested = {difference.pair for difference in of_runs}
+    are_tested = {difference.pair for difference in others if difference.unit == "run"}
     by_rows = [pair for pair in pairs if (names[pair[0]], names[pair[1]]) not in are_tested]
     held = [metric for metric in sums if metric.held is not None]
     watching: Watched = nullcontext()
@@ -295,7 +293,7 @@ def find_differences(
             )
     empty = {part.bin.name for part in systems[0].slices if part.bin.is_empty}
     # Adjusted together within each metric, or over all metrics.
-    differences = [difference for difference in (*tested, *of_labels, *of_runs) if difference.bin not in empty]
+    differences = [difference for difference in (*tested, *others) if difference.bin not in empty]
     families: dict[Any, dict[int, float]] = {}  # p by the number of the difference
     for i, difference in enumerate(differences):
         if difference.p is not None:

@@ -64,7 +64,6 @@ AVERAGE_NOTES = MappingProxyType(
 
 CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
-
 OF = ("labels", "means")
 
 MEANS_NOTE = "of=means is the F measure of the macro precision and recall (Sokolova, Lapalme 2009), as in caml-mimic; "

@@ -256,14 +256,12 @@ class Options:
                 raise UsageError(f"{argument(name)} must be a name, got {value!r}")
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
-        if self.labels is not None and not isinstance(self.labels, (str, Path)):
-            from xmceval.files.sidecars.values import read_names  # it needs numpy, which help is listed without
+        for name in ("labels", "only_labels"):
+            labels = getattr(self, name)
+            if labels is not None and not isinstance(labels, (str, Path)):
+                from xmceval.files.sidecars.values import read_names  # it needs numpy, which help is listed without
 
-            object.__setattr__(self, "labels", read_names(self.labels))
-        if self.only_labels is not None and not isinstance(self.only_labels, (str, Path)):
-            from xmceval.files.sidecars.values import read_names  # it needs numpy, which help is listed without
-
-            object.__setattr__(self, "only_labels", read_names(self.only_labels, "only_labels"))
+                object.__setattr__(self, name, read_names(labels, name))
         groups = self.by_group
         is_named = isinstance(groups, (str, Path, Shards, Mapping)) or hasattr(groups, "to_numpy")
         if groups is not None and not is_named:  # groups by id are read once the ids are known

@@ -81,9 +81,8 @@ FLAG_BITS, ALL_FLAGS, BOTH = np.uint64(3), np.uint64(7), SYSTEM | BASELINE
 LANES, WIDTH = 16, np.uint64(16)  # draws at once
 DRAWS_PER_WORD = 64
 
-# Kinds of rates: one fraction or the mean of two, with terms linear in the cells; whether a label has a hit, or is
-# predicted.
-ONE_FRACTION, TWO_FRACTIONS, HIT, PREDICTED = range(4)
+# Kinds of rates: one fraction or the mean of two, with terms linear in the cells.
+ONE_FRACTION, TWO_FRACTIONS = 0, 1
 
 
 @helper
@@ -94,11 +93,19 @@ def _last(of_rows, row, most):
 
 
 @helper
-def _flag(of_rows, row, most, flag, flags):
+def _flag_first(of_rows, row, most, flag, flags):
     """Set a flag of the first labels in a row."""
     indptr, labels = of_rows
     for entry in range(indptr[row], _last(of_rows, row, most)):
         flags[labels[entry]] |= flag
+
+
+@helper
+def _flag_row(truth, system, baseline, row, k, flags):
+    """Set the flags of the true labels in a row, and of the first `k` of each system."""
+    _flag_first(truth, row, truth[1].size, TRUE, flags)
+    _flag_first(system, row, k, SYSTEM, flags)
+    _flag_first(baseline, row, k, BASELINE, flags)
 
 
 @helper
@@ -139,9 +146,7 @@ def count_entries(truth, system, baseline, k, flags, counts, are_predicted, diff
     [n_labels], and `are_predicted`, bool [n_labels]; `differ`, bool [n_rows], is whether the first `k` do.
     """
     for row in range(truth[0].size - 1):
-        _flag(truth, row, truth[1].size, TRUE, flags)
-        _flag(system, row, k, SYSTEM, flags)
-        _flag(baseline, row, k, BASELINE, flags)
+        _flag_row(truth, system, baseline, row, k, flags)
         of_system = _count_row(system, row, k, flags, counts, are_predicted)
         of_baseline = _count_row(baseline, row, k, flags, counts, are_predicted)
         _count_row(truth, row, truth[1].size, flags, counts, are_predicted)
@@ -155,9 +160,7 @@ def list_entries(truth, system, baseline, k, first_row, flags, places, codes):
     `places`, int32 [n_labels], is where in `codes` the next entry of a label goes, -1 for labels left out.
     """
     for row in range(truth[0].size - 1):
-        _flag(truth, row, truth[1].size, TRUE, flags)
-        _flag(system, row, k, SYSTEM, flags)
-        _flag(baseline, row, k, BASELINE, flags)
+        _flag_row(truth, system, baseline, row, k, flags)
         _take(system, row, k, first_row, flags, places, codes)
         _take(baseline, row, k, first_row, flags, places, codes)
         _take(truth, row, truth[1].size, first_row, flags, places, codes)
@@ -212,6 +215,12 @@ def _cells(space, flags, lane):
 
 
 @helper
+def _factors(terms):
+    """Return factors as numbers, which stay in registers over all lanes."""
+    return terms[0], terms[1], terms[2], terms[3], terms[4]
+
+
+@helper
 def _quotient(cells, num, den):
     """Return a fraction, NaN if 0/0 leaves it out."""
     tp, fp, fn, tn = cells
@@ -234,32 +243,29 @@ def _add_rates(space, flags, means, label, sums):
     kinds, rates, are_seen, weights, _ = means
     for r in range(kinds.size):
         kind, weight, of_rate, is_any = kinds[r], weights[r, label], sums[r], not are_seen[r]
-        num, den = rates[r, 0, 0], rates[r, 0, 1]
+        num, den = _factors(rates[r, 0, 0]), _factors(rates[r, 0, 1])
         if kind == ONE_FRACTION:
-            a, b, c, d = num[0], num[1], num[2], num[3]
-            e, f, g, h, zero = den[0], den[1], den[2], den[3], den[4]
-            for lane in range(LANES):
-                tp, fp, fn, tn = _cells(space, flags, lane)
-                below = e * tp + f * fp + g * fn + h * tn
-                above = a * tp + b * fp + c * fn + d * tn
-                value = above / below if below > 0.0 else zero
-                _count(value, is_any or tp + fp + fn > 0.0, weight, of_rate, lane)
-        elif kind == HIT:
-            for lane in range(LANES):
-                tp, _, _, _ = _cells(space, flags, lane)
-                _count(1.0 if tp > 0.0 else 0.0, True, weight, of_rate, lane)
-        elif kind == PREDICTED:
-            for lane in range(LANES):
-                tp, fp, _, _ = _cells(space, flags, lane)
-                _count(1.0 if tp + fp > 0.0 else 0.0, True, weight, of_rate, lane)
-        else:
             for lane in range(LANES):
                 cells = _cells(space, flags, lane)
-                one, other = _quotient(cells, num, den), _quotient(cells, rates[r, 1, 0], rates[r, 1, 1])
+                value = _quotient(cells, num, den)
+                _count(value, is_any or cells[0] + cells[1] + cells[2] > 0.0, weight, of_rate, lane)
+        else:
+            other_num, other_den = _factors(rates[r, 1, 0]), _factors(rates[r, 1, 1])
+            for lane in range(LANES):
+                cells = _cells(space, flags, lane)
+                one, other = _quotient(cells, num, den), _quotient(cells, other_num, other_den)
                 value = (one + other) / 2.0
                 if one != one or other != other:  # 0/0 is left out
                     value = other if one != one else one
                 _count(value, is_any or cells[0] + cells[1] + cells[2] > 0.0, weight, of_rate, lane)
+
+
+@helper
+def _add_label(space, means, label, sums):
+    """Add the weighted rates of a label to those of its bin, for both systems and LANES draws."""
+    of_bin = sums[means[4][label]]
+    _add_rates(space, SYSTEM, means, label, of_bin[0])
+    _add_rates(space, BASELINE, means, label, of_bin[1])
 
 
 @kernel(ENTRIES, "u8[:]", "i8", MEANS, "f8[:]", "f8[:,:,:,:,:]")
@@ -307,8 +313,7 @@ def exchange_rows(entries, words, shift, means, space, sums):
             space[TRUE * LANES + lane] = only_true
             space[BOTH * LANES + lane] = both
             space[(BOTH | TRUE) * LANES + lane] = both_true
-        _add_rates(space, SYSTEM, means, label, sums[means[4][label], 0])
-        _add_rates(space, BASELINE, means, label, sums[means[4][label], 1])
+        _add_label(space, means, label, sums)
 
 
 @kernel(ENTRIES, "u2[:,:]", MEANS, "f8[:]", "f8[:,:,:,:,:]")
@@ -329,5 +334,4 @@ def weigh_rows(entries, drawn, means, space, sums):
             unit, place = units[row] if units.size > 0 else 1.0, flags * WIDTH
             for lane in range(LANES):
                 space[place + np.uint64(lane)] += unit * drawn[row, lane]
-        _add_rates(space, SYSTEM, means, label, sums[means[4][label], 0])
-        _add_rates(space, BASELINE, means, label, sums[means[4][label], 1])
+        _add_label(space, means, label, sums)

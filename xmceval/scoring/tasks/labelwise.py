@@ -229,7 +229,7 @@ class MicroRate(_LabelSum):
 
 
 @dataclass
-class Coverage(_LabelSum):
+class Coverage(MacroMean):
     """The share of labels with at least one hit, of those that `over` names.
 
     ``truth``: labels that are true in any row; ``all``: all labels; ``ideal``: labels within the cutoff of any
@@ -238,13 +238,10 @@ class Coverage(_LabelSum):
 
     of_recommended: bool = False  # if so, the share predicted at least once, true or not
     n_covered: int = 0
-    n_inside: int = 0
 
     def add(self, cells: LabelCells) -> None:
         """Count which of these labels are covered."""
-        inside = cells.is_true
-        if self.over == "ideal":
-            inside = cells.in_ideal[self.span] > 0
+        inside = self._are_inside(cells)
         covered = cells.hits[self.span] > 0
         if self.of_recommended:
             covered = cells.predicted[self.span] > 0
@@ -258,6 +255,9 @@ class Coverage(_LabelSum):
         """Return which labels may be covered, bool [n]; None for all."""
         if not self.of_recommended or self.over == "all":
             return None
+        return self._are_inside(cells)
+
+    def _are_inside(self, cells: LabelCells) -> Any:
         if self.over == "ideal":
             return cells.in_ideal[self.span] > 0
         return cells.is_true
@@ -268,23 +268,11 @@ class Coverage(_LabelSum):
             return [(self.n_covered, self.setup.n_labels)]
         return [(self.n_covered, self.n_inside)]
 
-    def combine(self, means: Sequence[Any]) -> Any:
-        """Return the only share."""
-        return means[0]
 
-    def finish(self) -> float | None:
-        """Divide; None if there is no label."""
-        [(n_covered, n)] = self.fractions()
-        if not n:
-            return None
-        return n_covered / n
+Means = dict[Measure, Any]  # MacroMean or MicroRate
 
 
-LabelMean = MacroMean | Coverage
-Means = dict[Measure, Any]  # LabelMean or MicroRate
-
-
-def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> LabelMean | MicroRate:
+def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, setup: Setup) -> MacroMean | MicroRate:
     """Return an empty accumulator for a measure."""
     fold = measure.metric.fold
     of = measure.option("of")

@@ -191,8 +191,10 @@ def test_the_spread_of_runs_is_shown():
     y_true = made(0, 1)[0]
     runs = {name: [made(seed, quality)[1] for seed in (1, 2, 3)] for name, quality in (("a", 0.2), ("b", 0.9))}
     comparison = xmceval.compare(y_true, runs, k=1, metrics="P")
-    tables = {each.attributes["aria-label"]: read_table(each) for each in parse(comparison.to_html()).all(role="group")}
+    root = parse(comparison.to_html())
+    tables = {each.attributes["aria-label"]: read_table(each) for each in root.all(role="group")}
     assert tables["b · 3 runs"][0] == ["", "mean", "sd", "lowest", "highest"]
+    assert "± is the standard deviation over runs" in root.all("section", id="results")[0].text
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])

@@ -63,6 +63,13 @@ def test_titles_and_tests_of_a_page_are_those_of_its_systems_and_its_command(fil
         assert {each.attributes["id"] for each in root.all("section")} & {"verdict", "differences"} == ids
 
 
+def test_the_title_names_the_data_set_if_it_is_known(files, run):
+    asked = ("t.txt", "a.txt", *ASKED, "--dataset", "Bibtex", "-m", "PSP", "--train", "t.txt", "-q")
+    assert run("score", *asked, "--page", "p.html")[0] == 0
+    root = parse((files / "p.html").read_text(encoding="utf-8"))
+    assert [root.all(tag)[0].text for tag in ("h1", "title")] == 2 * ["a on Bibtex"]
+
+
 def test_the_page_of_a_benchmark_has_its_tables_and_files(files, run):
     """Each data set and the mean has a table; values, the picture, and digests of what was read stand on one page."""
     tables = [f"[datasets.{name}]\ntruth = 't.txt'\n" for name in ("one", "two")]

@@ -1,5 +1,6 @@
 """Differences of label-wise metrics: against every exchange of small data, weights drawn here, and many samples."""
 
+import json
 import math
 
 import numpy as np
@@ -305,6 +306,25 @@ def test_weights_scale_rows(rng):
     for key, difference in alone.items():
         assert some[key].interval == pytest.approx(difference.interval, abs=1e-12)
         assert (some[key].p, some[key].n) == (pytest.approx(difference.p, abs=1e-12), 250)
+
+
+def test_names_that_are_no_label_have_no_weight(rng, tmp_path):
+    """One system predicts such a name after its labels, another one in each row."""
+    truth, first, second = made(rng, 40, 30)
+    words = [f"label {number}" for number in range(N_LABELS)]
+    files = {}
+    for name, rows in {"a": first, "b": second}.items():
+        lines = []
+        for row, labels in enumerate(rows):
+            scored = [[words[label], 9 - rank] for rank, label in enumerate(labels)]
+            lines.append(json.dumps({"data": [*scored, [f"other {row}", 1]] if name == "a" else scored}))
+        files[name] = tmp_path / f"{name}.jsonl"
+        files[name].write_text("\n".join(lines))
+    names = ["macroP(zero=skip)", "macroR(over=seen)", "coverage(of=recommended,over=all)", "weightedF1"]
+    known = compare(truth, first, second, names, k=4)
+    options = {"metrics": names, "k": 4, "counts": TRAIN, "n_train": 9}
+    missed = xmceval.compare(truth_of(truth), files, labels=words, unknown_labels="miss", **options)
+    assert collect(missed) == collect(known)
 
 
 def test_rows_without_weight_do_not_differ(rng):

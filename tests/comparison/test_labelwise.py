@@ -1,5 +1,6 @@
 """Differences of label-wise metrics: against every exchange of small data, weights drawn here, and many samples."""
 
+import json
 import math
 
 import numpy as np
@@ -78,9 +79,10 @@ def compare(truth, first, second, metrics, **options):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n_differing", [0, 2, 5])
-def test_few_rows_that_differ_are_exchanged_in_all_ways(seed, n_differing):
-    truth, first, second = made(np.random.default_rng(seed), 9, n_differing)
+@pytest.mark.parametrize(("n_rows", "n_differing"), [(9, 0), (9, 2), (9, 5), (4, 3)])
+def test_few_rows_that_differ_are_exchanged_in_all_ways(seed, n_rows, n_differing):
+    """In 4 rows, some labels are true in none, and only one of the systems predicts them."""
+    truth, first, second = made(np.random.default_rng(seed), n_rows, n_differing)
     for metrics in (AT_K, OF_DECISIONS):
         comparison = compare(truth, first, second, list(metrics))
         for name, (rate, options) in metrics.items():
@@ -89,7 +91,7 @@ def test_few_rows_that_differ_are_exchanged_in_all_ways(seed, n_differing):
             difference = comparison[f"{name}@3" if metrics is AT_K else name, "b", "a"]
             assert difference.difference == pytest.approx(value(second) - value(first), abs=1e-12)
             assert difference.p == np.mean(sizes >= sizes[0] - 1e-12)
-            assert (difference.low, difference.n_differing, difference.n) == (None, n_differing, 9)
+            assert (difference.low, difference.n_differing, difference.n) == (None, n_differing, n_rows)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -298,6 +300,25 @@ def test_weights_scale_rows(rng):
     for key, difference in alone.items():
         assert some[key].interval == pytest.approx(difference.interval, abs=1e-12)
         assert (some[key].p, some[key].n) == (pytest.approx(difference.p, abs=1e-12), 250)
+
+
+def test_names_that_are_no_label_have_no_weight(rng, tmp_path):
+    """One system predicts such a name after its labels, another one in each row."""
+    truth, first, second = made(rng, 40, 30)
+    words = [f"label {number}" for number in range(N_LABELS)]
+    files = {}
+    for name, rows in {"a": first, "b": second}.items():
+        lines = []
+        for row, labels in enumerate(rows):
+            scored = [[words[label], 9 - rank] for rank, label in enumerate(labels)]
+            lines.append(json.dumps({"data": [*scored, [f"other {row}", 1]] if name == "a" else scored}))
+        files[name] = tmp_path / f"{name}.jsonl"
+        files[name].write_text("\n".join(lines))
+    names = ["macroP(zero=skip)", "macroR(over=seen)", "coverage(of=recommended,over=all)", "weightedF1"]
+    known = compare(truth, first, second, names, k=4)
+    options = {"metrics": names, "k": 4, "counts": TRAIN, "n_train": 9}
+    missed = xmceval.compare(truth_of(truth), files, labels=words, unknown_labels="miss", **options)
+    assert collect(missed) == collect(known)
 
 
 def test_rows_without_weight_do_not_differ(rng):

@@ -27,6 +27,9 @@ AT_K = {
     "macroBA": ("balanced", {}),
     "macroBA(zero=skip)": ("balanced", {"zero": "skip"}),
     "weightedF1": ("F", {"average": "weighted"}),
+    "coverage": ("coverage", {"over": "truth"}),
+    "coverage(over=all)": ("coverage", {}),
+    "coverage(of=recommended,over=all)": ("coverage", {"of": "recommended"}),
 }
 OF_DECISIONS = {
     "f1_score(average=macro)": ("F", {}),
@@ -62,15 +65,16 @@ def truth_of(rows):
     return sparse.csr_matrix([[float(label in row) for label in range(N_LABELS)] for row in rows])
 
 
-def evaluator(truth, rate, options):
+def evaluator(truth, rate, options, weights=None):
     """Return the function of a system's labels that the judge computes."""
     rules = {"average": "macro", "train": TRAIN} | options
 
     def value(predicted):
         sets = [(true, set(labels)) for true, labels in zip(truth, predicted, strict=True)]
-        return naive_labels.evaluate(
-            rate, rules["average"], sets, N_LABELS, **{k: v for k, v in rules.items() if k != "average"}
-        )
+        if rate == "coverage":
+            return naive_labels.coverage(sets, options.get("over", "all"), N_LABELS, of=options.get("of", "hits"))
+        given = {k: v for k, v in rules.items() if k != "average"}
+        return naive_labels.evaluate(rate, rules["average"], sets, N_LABELS, weights=weights, **given)
 
     return value
 
@@ -88,11 +92,13 @@ def compare(truth, first, second, metrics, **options):
 @pytest.mark.parametrize(("n_rows", "n_differing"), [(9, 0), (9, 2), (9, 5), (4, 3)])
 def test_few_rows_that_differ_are_exchanged_in_all_ways(seed, n_rows, n_differing):
     """In 4 rows, some labels are true in none, and only one of the systems predicts them."""
-    truth, first, second = made(np.random.default_rng(seed), n_rows, n_differing)
+    rng = np.random.default_rng(seed)
+    truth, first, second = made(rng, n_rows, n_differing)
+    weights = rng.choice([1.0, 2.0, 4.0], n_rows)
     for metrics in (AT_K, OF_DECISIONS):
-        comparison = compare(truth, first, second, list(metrics))
+        comparison = compare(truth, first, second, list(metrics), sample_weight=weights)
         for name, (rate, options) in metrics.items():
-            value = evaluator(truth, rate, options)
+            value = evaluator(truth, rate, options, weights)
             sizes = np.abs(naive_pairs.exchanged_differences(second, first, value))
             difference = comparison[f"{name}@3" if metrics is AT_K else name, "b", "a"]
             assert difference.difference == pytest.approx(value(second) - value(first), abs=1e-12)
@@ -119,6 +125,9 @@ def test_intervals_are_those_of_exponential_weights(metrics, rng):
     weights = rng.exponential(size=(400, 60))
     comparison = compare(truth, first, second, list(metrics))
     for name, (rate, options) in metrics.items():
+        if rate == "coverage":
+            assert comparison[f"{name}@3", "b", "a"].low is None
+            continue
         rules = {"average": "macro", "train": TRAIN} | options
         average = rules.pop("average")
         support = np.array([sum(label in row for row in truth) for label in range(N_LABELS)])
@@ -280,9 +289,10 @@ def test_groups_are_tested_as_their_rows_alone(rng):
     truth, (a, b) = spread_out(rng)
     groups = np.array(["x", "y"])[np.arange(400) % 2]
     options = {"metrics": "macroF1,coverage", "k": 3}
-    both = xmceval.compare(truth, {"a": a, "b": b}, by_group=groups, **options)
+    weights = np.arange(400) >= 2  # rows without weight are not held
+    both = xmceval.compare(truth, {"a": a, "b": b}, by_group=groups, sample_weight=weights.astype(float), **options)
     for name in "xy":
-        rows = np.flatnonzero(groups == name)
+        rows = np.flatnonzero((groups == name) & weights)
         alone = xmceval.compare(truth[rows], {"a": a[rows], "b": b[rows]}, **options)
         inside = {difference.measure.name: difference for difference in both.differences if difference.bin == name}
         for difference in alone.values():
@@ -290,7 +300,7 @@ def test_groups_are_tested_as_their_rows_alone(rng):
             assert inside[difference.measure.name].interval == pytest.approx(
                 difference.interval, abs=1e-12, nan_ok=True
             )
-            assert (inside[difference.measure.name].p, inside[difference.measure.name].n) == (difference.p, 200)
+            assert (inside[difference.measure.name].p, inside[difference.measure.name].n) == (difference.p, 199)
 
 
 def test_weights_scale_rows(rng):
@@ -374,6 +384,7 @@ def test_a_large_bias_of_draws_does_not_move_the_interval():
         ({"metrics": "macroF1(over=largest)", "k": 1}, "most rates of labels have them"),
         ({"metrics": "macroAUC"}, "most rates of labels have them"),
         ({"metrics": "MCC(average=macro)"}, "most rates of labels have them"),
+        ({"metrics": "macroBA", "k": 1, "filter": [(0, 1)]}, "most rates of labels have them"),
     ],
 )
 def test_metrics_that_are_not_tested_say_so(options, reason, rng):

@@ -28,6 +28,9 @@ AT_K = {
     "macroBA": ("balanced", {}),
     "macroBA(zero=skip)": ("balanced", {"zero": "skip"}),
     "weightedF1": ("F", {"average": "weighted"}),
+    "coverage": ("coverage", {"over": "truth"}),
+    "coverage(over=all)": ("coverage", {}),
+    "coverage(of=recommended,over=all)": ("coverage", {"of": "recommended"}),
 }
 OF_DECISIONS = {
     "f1_score(average=macro)": ("F", {}),
@@ -37,7 +40,7 @@ OF_DECISIONS = {
     "recall_score(average=weighted)": ("recall", {"average": "weighted"}),
 }
 TRAIN = [3, 1, 0, 2, 4, 1, 1]
-WHY_NOT = "only means over instances and rates of labels in single runs have them"
+WHY_NOT = "only means over instances and most rates of labels in single runs have them"
 
 
 def made(rng, n_rows, n_differing):
@@ -56,13 +59,19 @@ def matrix(rows):
     return to_csr([{label: -rank for rank, label in enumerate(labels, -len(labels))} for labels in rows], N_LABELS)
 
 
-def evaluator(truth, rate, options):
+def true_of(rows):
+    return to_csr([dict.fromkeys(row, 1) for row in rows], N_LABELS)
+
+
+def evaluator(truth, rate, options, weights=None):
     """Return the function of a system's labels that the judge computes."""
     rules = {"average": "macro", "train": TRAIN} | options
 
     def value(predicted):
         sets = [(true, set(labels)) for true, labels in zip(truth, predicted, strict=True)]
-        return naive_labels.evaluate(rate, sets=sets, n_labels=N_LABELS, **rules)
+        if rate == "coverage":
+            return naive_labels.coverage(sets, options.get("over", "all"), N_LABELS, of=options.get("of", "hits"))
+        return naive_labels.evaluate(rate, sets=sets, n_labels=N_LABELS, weights=weights, **rules)
 
     return value
 
@@ -73,20 +82,20 @@ def compare(truth, first, second, metrics, **options):
         options["threshold"] = 0.5
     else:
         options = {"k": 3, "counts": TRAIN, "n_train": 9} | options
-    return xmceval.compare(
-        to_csr([dict.fromkeys(row, 1) for row in truth], N_LABELS), systems, metrics=metrics, **options
-    )
+    return xmceval.compare(true_of(truth), systems, metrics=metrics, **options)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("n_rows", "n_differing"), [(9, 0), (9, 2), (9, 5), (4, 3)])
 def test_few_rows_that_differ_are_exchanged_in_all_ways(seed, n_rows, n_differing):
     """In 4 rows, some labels are true in none, and only one of the systems predicts them."""
-    truth, first, second = made(np.random.default_rng(seed), n_rows, n_differing)
+    rng = np.random.default_rng(seed)
+    truth, first, second = made(rng, n_rows, n_differing)
+    weights = rng.choice([1.0, 2.0, 4.0], n_rows)
     for metrics in (AT_K, OF_DECISIONS):
-        comparison = compare(truth, first, second, list(metrics))
+        comparison = compare(truth, first, second, list(metrics), sample_weight=weights)
         for name, (rate, options) in metrics.items():
-            value = evaluator(truth, rate, options)
+            value = evaluator(truth, rate, options, weights)
             sizes = np.abs(naive_pairs.exchanged_differences(second, first, value))
             difference = comparison[f"{name}@3" if metrics is AT_K else name, "b", "a"]
             assert difference.difference == pytest.approx(value(second) - value(first), abs=1e-12)
@@ -113,6 +122,9 @@ def test_intervals_are_those_of_exponential_weights(metrics, rng):
     weights = rng.exponential(size=(400, 60))
     comparison = compare(truth, first, second, list(metrics))
     for name, (rate, options) in metrics.items():
+        if rate == "coverage":
+            assert comparison[f"{name}@3", "b", "a"].low is None
+            continue
         rules = {"average": "macro", "train": TRAIN} | options
         average = rules.pop("average")
         support = np.array([sum(label in row for row in truth) for label in range(N_LABELS)])
@@ -274,16 +286,18 @@ def test_groups_are_tested_as_their_rows_alone(rng):
     truth, (a, b) = spread_out(rng)
     groups = np.array(["x", "y"])[np.arange(400) % 2]
     options = {"metrics": "macroF1,coverage", "k": 3}
-    both = xmceval.compare(truth, {"a": a, "b": b}, by_group=groups, **options)
+    weights = np.arange(400) >= 2  # rows without weight are not held
+    both = xmceval.compare(truth, {"a": a, "b": b}, by_group=groups, sample_weight=weights.astype(float), **options)
     for name in "xy":
-        rows = np.flatnonzero(groups == name)
+        rows = np.flatnonzero((groups == name) & weights)
         alone = xmceval.compare(truth[rows], {"a": a[rows], "b": b[rows]}, **options)
-        in_group = [difference for difference in both.differences if difference.bin == name]
-        for inside, other in zip(in_group, alone.values(), strict=True):
-            assert inside.measure == other.measure
-            assert inside.difference == pytest.approx(other.difference, abs=1e-12)
-            assert inside.interval == pytest.approx(other.interval, abs=1e-12, nan_ok=True)
-            assert (inside.p, inside.n) == (other.p, 200)
+        inside = {difference.measure.name: difference for difference in both.differences if difference.bin == name}
+        for difference in alone.values():
+            assert inside[difference.measure.name].difference == pytest.approx(difference.difference, abs=1e-12)
+            assert inside[difference.measure.name].interval == pytest.approx(
+                difference.interval, abs=1e-12, nan_ok=True
+            )
+            assert (inside[difference.measure.name].p, inside[difference.measure.name].n) == (difference.p, 199)
 
 
 def test_weights_scale_rows(rng):
@@ -317,7 +331,7 @@ def test_names_that_are_no_label_have_no_weight(rng, tmp_path):
     names = ["macroP(zero=skip)", "macroR(over=seen)", "coverage(of=recommended,over=all)", "weightedF1"]
     known = compare(truth, first, second, names, k=4)
     options = {"metrics": names, "k": 4, "counts": TRAIN, "n_train": 9}
-    missed = xmceval.compare(truth_of(truth), files, labels=words, unknown_labels="miss", **options)
+    missed = xmceval.compare(true_of(truth), files, labels=words, unknown_labels="miss", **options)
     assert collect(missed) == collect(known)
 
 
@@ -361,10 +375,18 @@ def test_a_large_bias_of_draws_does_not_move_the_interval():
         assert difference.low < difference.difference < difference.high
 
 
-@pytest.mark.parametrize("metric", ["macroF1(over=largest)@1", "macroAUC", "MCC(average=macro)"])
-def test_metrics_that_are_not_tested_say_so(metric, rng):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": "macroF1(over=largest)@1"},
+        {"metrics": "macroAUC"},
+        {"metrics": "MCC(average=macro)"},
+        {"metrics": "macroBA@1", "filter": [(0, 1)]},
+    ],
+)
+def test_metrics_that_are_not_tested_say_so(options, rng):
     truth, (a, b) = spread_out(rng, 50)
-    comparison = xmceval.compare(truth, {"a": a, "b": b}, metrics=metric)
+    comparison = xmceval.compare(truth, {"a": a, "b": b}, **options)
     assert WHY_NOT in " ".join(comparison.facts)
     assert all(difference.p is None for difference in comparison.values())
 

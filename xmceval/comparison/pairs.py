@@ -355,7 +355,7 @@ def _order_pairs(
             elif difference.test:
                 why = f"the difference does not depend on how {plural(nouns.row)} are weighted"
             elif figure.measure not in of_rows:
-                means = f"only means over {plural(nouns.row)} and rates of labels in single runs have them"
+                means = f"only means over {plural(nouns.row)} and most rates of labels in single runs have them"
                 why = f"{means}, or any metric of {FEWEST} runs of each system"
             else:
                 why = f"there is only one {nouns.row}" if difference.n else "a system has nothing to divide by"

@@ -145,8 +145,8 @@ def test_metrics_without_rows_have_a_difference_and_no_test(made):
     comparison = compare(made, metrics=["P", "macroF1(over=largest)"], k=1)
     (fact,) = comparison.facts
     assert fact == (
-        "no test and no interval for macroF1(over=largest)@1: only means over instances and most rates of labels in single "
-        "runs have them, or any metric of 3 runs of each system"
+        "no test and no interval for macroF1(over=largest)@1: only means over instances and most rates of labels in "
+        "single runs have them, or any metric of 3 runs of each system"
     )
     difference = comparison["macroF1(over=largest)@1", "b", "a"]
     assert (difference.p, difference.low, difference.wins) == (None, None, None)

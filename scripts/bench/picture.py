@@ -52,7 +52,7 @@ class Panel:
 
 
 PANELS = (
-    Panel("wall", "seconds", 0.25, 250, {1: "1 s", 10: "10 s", 100: "100 s"}),
+    Panel("wall", "seconds", 0.15, 250, {1: "1 s", 10: "10 s", 100: "100 s"}),
     Panel("peak", "peak memory", 60, 12_000, {100: "100 MB", 1000: "1 GB", 10_000: "10 GB"}),
 )
 

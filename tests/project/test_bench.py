@@ -41,7 +41,7 @@ def test_the_readme_has_the_figures():
     assert f"{FIGURES['machine']['processors']} processors" in README
 
 
-def test_the_readme_says_what_ran_once_and_which_files_another_tool_scores_faster():
+def test_the_readme_says_what_ran_once_and_no_tool_scores_a_file_faster():
     words = " ".join(README.split())
     points = picture.lines_of(FIGURES["measured"])
     others = {name: dict(found) for name, found in points.items() if name != picture.OURS}
@@ -51,21 +51,15 @@ def test_the_readme_says_what_ran_once_and_which_files_another_tool_scores_faste
     assert len(once) + len(often) == len(entries)
     assert max(often) < min(once)
     assert f"medians of 3 runs, but one run where another tool takes {min(once):.0f} s or more" in words
-    faster = []
     for rows, ours in points[picture.OURS]:
-        best = min((found[rows]["wall"]["median"], name) for name, found in others.items() if rows in found)
-        if best[0] < ours["wall"]["median"]:
-            faster.append((rows, best, ours["wall"]["median"]))
-    (rows, (seconds, name), ours), *_, (most, *_) = faster
-    said = f"files of up to {most:,} instances (for {rows}, {name} takes {seconds:.2f} s, xmceval {ours:.2f} s)"
-    assert said in words
+        assert ours["wall"]["median"] < min(found[rows]["wall"]["median"] for found in others.values() if rows in found)
 
 
 def test_new_figures_reach_the_readme_and_the_picture():
     slower = json.loads(json.dumps(FIGURES))
     for entry in slower["measured"]:
         entry["wall"]["median"] *= 100
-    assert "| **144 s** |" in picture.with_figures(README, slower)
+    assert "| **52 s** |" in picture.with_figures(README, slower)
     assert picture.draw(slower) != picture.draw(FIGURES)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import UsageError, argument, listed, missing_package, plural
+from xmceval.errors import UsageError, argument, listed, plural
+from xmceval.report.forms.data import import_pandas
 from xmceval.report.scored import Scored
 from xmceval.report.sheet import Layout, write
 
@@ -48,11 +49,8 @@ class ResultLabels(dict[str, NDArray[Any]]):
         DataError
             pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise missing_package("to_frame()", "pandas") from None
-        return pandas.DataFrame(self).set_index("label")
+        frame: DataFrame = import_pandas().DataFrame(self).set_index("label")
+        return frame
 
 
 def check_counted(tasks: Sequence[Any], what: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import counted, missing_package, split_doubts
+from xmceval.errors import counted, split_doubts
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import find_name
@@ -120,14 +120,14 @@ class ResultRows(Mapping[str, NDArray[np.float64]]):
         DataError
             pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise missing_package("to_frame()", "pandas") from None
         from xmceval.files.saved_rows import IDEAL  # not loaded by a score that saves nothing
+        from xmceval.report.forms.data import import_pandas
 
+        pandas = import_pandas()
         columns = {**self, **{f"{IDEAL}{name}": ideals for name, ideals in self.ideals.items()}}
-        return pandas.DataFrame(columns, index=None if self.ids is None else pandas.Index(self.ids, name="row"))
+        index = None if self.ids is None else pandas.Index(self.ids, name="row")
+        frame: DataFrame = pandas.DataFrame(columns, index=index)
+        return frame
 
 
 NO_NAMES = Axis("", "label")

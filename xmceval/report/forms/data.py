@@ -62,6 +62,15 @@ def _write_cell(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
+def import_pandas() -> Any:
+    """Return pandas, for a method `to_frame`."""
+    try:
+        import pandas
+    except ImportError:
+        raise missing_package("to_frame()", "pandas") from None
+    return pandas
+
+
 def make_frame(
     lines: Iterable[Mapping[str, Any]],
     systems: Sequence[str],
@@ -75,10 +84,7 @@ def make_frame(
     Cutoffs ascend. Index levels have the same order, so that pandas finds lines quickly, and preserves the
     order when it turns levels into columns.
     """
-    try:
-        import pandas
-    except ImportError:
-        raise missing_package("to_frame()", "pandas") from None
+    pandas = import_pandas()
     names = [*outer, "metric", "k", *(["bin"] if bins else []), *systems]
     shown = [line for line in lines if bins or not line["bin"]]
     levels = [list(dict.fromkeys(line[name] for line in shown)) for name in names]
@@ -90,6 +96,6 @@ def make_frame(
     index = pandas.MultiIndex(levels, codes, names=names)
     cells = [{name: line[name] for name in columns} for line in shown]
     types = {name: dtype for name, dtype in columns.items() if dtype}
-    frame = pandas.DataFrame(cells, index=index, columns=list(columns)).astype(types)
+    frame: DataFrame = pandas.DataFrame(cells, index=index, columns=list(columns)).astype(types)
     in_order = sorted(range(len(shown)), key=lambda row: [column[row] for column in codes])
     return frame.iloc[in_order]

@@ -16,7 +16,6 @@ from xmceval.api.score import finish_state, score_opened
 from xmceval.api.types import MatrixLike
 from xmceval.comparison.comparison import Comparison
 from xmceval.comparison.difference import Difference
-from xmceval.comparison.labelwise import HeldLabels, compare_labels, find_tested
 from xmceval.comparison.options import Adjust, AdjustOver, Test, Testing
 from xmceval.comparison.paired import DRAWS, Resampling
 from xmceval.comparison.pairs import Systems, Watch, check_lists, find_differences, find_pairs
@@ -190,10 +189,14 @@ def compare_systems(
     joint: list[JointRows] = [pairs]
     if saving.holds_rows or compared.holds_rows:
         joint.append(held)
-    tested = find_tested(setup) if compared.by_single else {}
-    labels = HeldLabels([*tested])
-    if tested:
-        joint.append(labels)
+    labels = None
+    if compared.by_single and any(task.counts_labels for task in setup.program.tasks):
+        from xmceval.comparison.labelwise import HeldLabels, find_tested  # not loaded by other comparisons
+
+        tested = find_tested(setup)
+        if tested:
+            labels = HeldLabels(tested)
+            joint.append(labels)
     states = score_opened(truth, runs, joint, progress=progress)
     results = tuple(map(finish_state, states))
     if saving.holds_rows:
@@ -214,7 +217,9 @@ def compare_systems(
             of_group = [of_run.groups[code] for of_run in totals]
             sums += sums_of_totals(columns, of_group, program, pairs.groups[code], inside, name)
     of_labels = list[Difference]()
-    if tested:
+    if labels is not None:
+        from xmceval.comparison.labelwise import compare_labels
+
         setup = states[0].setup
         watching = nullcontext() if watch is None else watch(labels.estimate_cost(setup, len(compared.by_single)))
         with watching as shown:

@@ -47,7 +47,7 @@ from xmceval.scoring.batch import Batch, JointRows
 from xmceval.scoring.estimates import t_quantile
 from xmceval.scoring.setup.setup import Setup
 from xmceval.scoring.tasks.label_counts import COMPACT_ABOVE, LabelCounters, LabelRows
-from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelRate, Labelwise, MacroMean, table_of
+from xmceval.scoring.tasks.labelwise import Coverage, LabelCells, LabelRate, Labelwise, MacroMean, Means, table_of
 from xmceval.scoring.totals import Totals
 
 N_WEIGHTED = 128  # draws of weights: the standard error is then within 12 % of that from any number of them
@@ -84,22 +84,23 @@ class ListedRows(NamedTuple):
 
 
 class HeldLabels(JointRows):
-    """The labels that are true, and that systems predict, in each row, for tasks by number: 4 bytes each.
+    """The labels that are true, and that systems predict, in each row, by the number of the task: 4 bytes each.
 
     Threads may add concurrently.
     """
 
-    def __init__(self, tasks: Sequence[int]) -> None:
-        self._blocks: dict[int, list[ListedRows]] = {number: [] for number in tasks}
+    def __init__(self, tested: Mapping[int, Sequence[Measure]]) -> None:
+        self.tested = tested  # the measures of each task, as `find_tested` returns them
+        self._blocks: dict[int, list[ListedRows]] = {number: [] for number in tested}
         self._begun: dict[tuple[int, int], ListedRows] = {}  # by task and first row
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_blocks": self._blocks}
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(())  # type: ignore[misc]
-        self._blocks = state["_blocks"]
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def absorb(self, other: Self) -> None:
         """Add the blocks of other rows."""
@@ -124,7 +125,7 @@ class HeldLabels(JointRows):
         """Return what comparing pairs of systems will cost."""
         n_groups = 1 + (0 if setup.groups is None else len(setup.groups.names))
         blocks = [block for of_task in self._blocks.values() for block in of_task]
-        n_cutoffs = sum(len({measure.k for measure in measures}) for measures in find_tested(setup).values())
+        n_cutoffs = sum(len({measure.k for measure in measures}) for measures in self.tested.values())
         n_rows = sum(block.rows.size for block in blocks) // len(self._blocks)
         n_bytes = sum(of_rows.labels.nbytes for block in blocks for of_rows in (block.truth, *block.predicted))
         return Cost(n_pairs * n_cutoffs * n_groups, DRAWS, n_rows, n_bytes, setup.nouns.row)
@@ -418,7 +419,6 @@ def compare_labels(
 
     They are over all labels, then within each bin or group of rows. `totals` are those of each system.
     """
-    tested = find_tested(setup)
     for number, ids, blocks in held.join():
         if not 0 < sum(block.rows.size for block in blocks) <= MOST_ROWS:
             continue
@@ -431,27 +431,43 @@ def compare_labels(
             for code, name in enumerate(setup.groups.names):
                 inside = np.where(setup.groups.codes[rows] == code, units, 0.0)
                 groups[name] = inside, [of_system.groups[code] for of_system in totals]
-        for pair, k in itertools.product(pairs, dict.fromkeys(measure.k for measure in tested[number])):
-            measures = [measure for measure in tested[number] if measure.k == k]
-            entries = _Entries(blocks, pair, k or ALL_RANKS)
-            for group, (of_group, of_systems) in groups.items():
-                parts = [of_systems[system].parts[number] for system in pair]
-                tests = _test_pair(task, parts, measures, entries, ids, of_group, setup, resampling)
-                for measure, bin_name, n, test in tests:
-                    yield Difference(
-                        measure,
-                        *pairs[pair],
-                        **asdict(test),
-                        n=n,
-                        bin=group or bin_name,
-                        test=how,
-                        nouns=setup.nouns,
-                    )
+        for pair, names in pairs.items():
+            sides = {
+                group: [_Side.of(task, of_systems[system].parts[number], setup) for system in pair]
+                for group, (_, of_systems) in groups.items()
+            }
+            for k in dict.fromkeys(measure.k for measure in held.tested[number]):
+                measures = [measure for measure in held.tested[number] if measure.k == k]
+                entries = _Entries(blocks, pair, k or ALL_RANKS)
+                for group, (of_group, _) in groups.items():
+                    tests = _test_pair(task, sides[group], measures, entries, ids, of_group, setup, resampling)
+                    for measure, bin_name, n, test in tests:
+                        yield Difference(
+                            measure,
+                            *names,
+                            **asdict(test),
+                            n=n,
+                            bin=group or bin_name,
+                            test=how,
+                            nouns=setup.nouns,
+                        )
+
+
+class _Side(NamedTuple):
+    """The counts of a system, and its means by measure over all labels, then within each bin."""
+
+    part: LabelCounters
+    means: list[Means]
+
+    @classmethod
+    def of(cls, task: Labelwise, part: LabelCounters, setup: Setup) -> _Side:
+        """Sum the rates of all measures of a task."""
+        return cls(part, [task.find_means(part, setup), *task.find_means_in_bins(part, setup)])
 
 
 def _test_pair(
     task: Labelwise,
-    parts: Sequence[LabelCounters],
+    sides: Sequence[_Side],
     measures: Sequence[Measure],
     entries: _Entries,
     ids: Int64,
@@ -460,10 +476,8 @@ def _test_pair(
     resampling: Resampling,
 ) -> Iterator[tuple[Measure, str, int, PairedT]]:
     """Test measures at one cutoff, or of decisions; yield each with the name of its bin and the number of rows."""
-    means = [[task.find_means(part, setup), *task.find_means_in_bins(part, setup)] for part in parts]
-    over_all = [means[0][0][measure] for measure in measures]
-    rates = _Rates(over_all)
-    table = table_of(parts[0], setup)
+    rates = _Rates([sides[0].means[0][measure] for measure in measures])
+    table = table_of(sides[0].part, setup)
     draws = _Draws(rates, setup.n_bins, units, entries.differ, resampling, by_exchange=not task.needs_scores)
 
     def find_cells(labels: Int64) -> LabelCells:
@@ -483,6 +497,6 @@ def _test_pair(
     for place, name in enumerate(names):
         inside = slice(place - 1, place) if name else slice(None)
         for measure, of_measure in zip(measures, rates.places, strict=True):
-            sides = [of_system[place][measure] for of_system in means]
-            if all(n for side in sides for _, n in side.fractions()):
-                yield measure, name, draws.n_rows, draws.test(sides, of_measure, inside)
+            means = [side.means[place][measure] for side in sides]
+            if all(n for mean in means for _, n in mean.fractions()):
+                yield measure, name, draws.n_rows, draws.test(means, of_measure, inside)
